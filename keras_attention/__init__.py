@@ -1,0 +1,3 @@
+"""keras_attention: "Attention Is All You Need" as Keras 3 layers, training and serving."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,305 @@
+"""Configurations that check themselves, and the presets of the paper.
+
+`TransformerConfig` says what the model is, `TrainingConfig` how it is trained and
+`DecodingConfig` how it is searched. All three are frozen dataclasses: a value that
+cannot work is refused when the configuration is made, not an hour later.
+"""
+
+import dataclasses
+import math
+
+from keras_attention.presets import PRESETS
+
+ACTIVATIONS = ("relu", "gelu", "silu", "tanh")
+NORM_POSITIONS = ("post", "pre")
+POSITIONS = ("sinusoidal", "learned")
+LAYOUTS = ("interleaved", "concatenated")
+TOKENIZER_KINDS = ("bpe", "unigram", "wordpiece")
+DTYPE_POLICIES = ("float32", "mixed_bfloat16", "mixed_float16")
+
+
+def _fail(field, expected, value):
+    raise ValueError(
+        f"`{field}` must be {expected}. Received: {field}={value!r}. "
+        f"Pass a value of that kind, or leave `{field}` out for the default."
+    )
+
+
+def _integer(config, *fields, minimum=1, optional=False):
+    for field in fields:
+        value = getattr(config, field)
+        if optional and value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
+            _fail(field, f"an integer of at least {minimum}", value)
+
+
+def _real(config, *fields, low=0.0, high=math.inf, optional=False, open_low=False):
+    for field in fields:
+        value = getattr(config, field)
+        if optional and value is None:
+            continue
+        wrong = isinstance(value, bool) or not isinstance(value, (int, float))
+        if wrong or not low <= value < high or (open_low and value == low):
+            above = "above" if open_low else "of at least"
+            below = "" if high == math.inf else f" and below {high}"
+            _fail(field, f"a finite number {above} {low}{below}", value)
+
+
+def _choice(config, field, choices):
+    value = getattr(config, field)
+    if value not in choices:
+        _fail(field, f"one of {', '.join(choices)}", value)
+
+
+def _boolean(config, *fields):
+    for field in fields:
+        if not isinstance(getattr(config, field), bool):
+            _fail(field, "True or False", getattr(config, field))
+
+
+class _Config:
+    """What the three configurations share: presets and dictionaries."""
+
+    _part = ""
+
+    @classmethod
+    def from_preset(cls, name, **overrides):
+        """Returns the configuration of a preset, with fields replaced by keyword.
+
+        Raises:
+            ValueError: an unknown preset or field, or a value that cannot work.
+        """
+        if name not in PRESETS:
+            raise ValueError(
+                f"Unknown preset. Expected one of {', '.join(PRESETS)}. "
+                f"Received: {name!r}."
+            )
+        return cls.from_dict({**PRESETS[name][cls._part], **overrides})
+
+    @classmethod
+    def from_dict(cls, values):
+        """Returns the configuration that `to_dict` wrote; unknown keys are refused."""
+        known = [field.name for field in dataclasses.fields(cls)]
+        unknown = sorted(set(values) - set(known))
+        if unknown:
+            raise ValueError(
+                f"{cls.__name__} has no field named {', '.join(unknown)}. "
+                f"Expected fields among {', '.join(known)}. Received: {sorted(values)}."
+            )
+        if "vocabulary_size" in known and "vocabulary_size" not in values:
+            raise ValueError(
+                f"{cls.__name__} needs `vocabulary_size`, the number of pieces of the "
+                f"tokenizer (a preset names none). Received: {sorted(values)}."
+            )
+        return cls(**values)
+
+    def to_dict(self):
+        """Returns the fields as a dictionary of plain values (JSON can hold it)."""
+        return dataclasses.asdict(self)
+
+    def replace(self, **overrides):
+        """Returns a copy with some fields replaced, checked anew."""
+        return self.from_dict({**self.to_dict(), **overrides})
+
+
+@dataclasses.dataclass(frozen=True)
+class TransformerConfig(_Config):
+    """What the model is (paper, sections 3 and 6.2).
+
+    Args:
+        vocabulary_size: pieces of the shared vocabulary, V.
+        num_layers: encoder blocks, and decoder blocks, N.
+        model_dim: width of the residual stream, d_model.
+        num_heads: attention heads, h.
+        key_dim: d_k of one head; None = `model_dim // num_heads`.
+        value_dim: d_v of one head; None = `model_dim // num_heads`.
+        feed_forward_dim: inner width of the feed-forward network, d_ff.
+        dropout_rate: P_drop on sub-layer outputs and embedding sums (5.4).
+        attention_dropout_rate: dropout on attention weights; the paper has none.
+        activation: of the feed-forward network; the paper has relu.
+        norm_position: "post" (paper) or "pre" (departs from 3.1).
+        positions: "sinusoidal" (3.5) or "learned" (Table 3, row E).
+        position_layout: "interleaved" (3.5) or "concatenated" (departs from 3.5).
+        max_length: positions of a learned table; only with `positions="learned"`.
+        layer_norm_epsilon: epsilon of layer normalisation; the paper names none.
+        use_bias: biases in the attention projections; the paper writes none (3.2.2).
+        share_embeddings: one matrix for both embeddings and the output (3.4).
+
+    Example:
+
+    >>> TransformerConfig.from_preset("base", vocabulary_size=37000).model_dim
+    512
+    """
+
+    _part = "transformer"
+
+    vocabulary_size: int
+    num_layers: int = 6
+    model_dim: int = 512
+    num_heads: int = 8
+    key_dim: int | None = None
+    value_dim: int | None = None
+    feed_forward_dim: int = 2048
+    dropout_rate: float = 0.1
+    attention_dropout_rate: float = 0.0
+    activation: str = "relu"
+    norm_position: str = "post"
+    positions: str = "sinusoidal"
+    position_layout: str = "interleaved"
+    max_length: int | None = None
+    layer_norm_epsilon: float = 1e-6
+    use_bias: bool = False
+    share_embeddings: bool = True
+
+    def __post_init__(self):
+        _integer(self, "vocabulary_size", minimum=5)
+        _integer(self, "num_layers", "model_dim", "num_heads", "feed_forward_dim")
+        _integer(self, "key_dim", "value_dim", "max_length", optional=True)
+        _real(self, "dropout_rate", "attention_dropout_rate", high=1.0)
+        _real(self, "layer_norm_epsilon", open_low=True)
+        _choice(self, "activation", ACTIVATIONS)
+        _choice(self, "norm_position", NORM_POSITIONS)
+        _choice(self, "positions", POSITIONS)
+        _choice(self, "position_layout", LAYOUTS)
+        _boolean(self, "use_bias", "share_embeddings")
+        if self.key_dim is None or self.value_dim is None:
+            if self.model_dim % self.num_heads:
+                raise ValueError(
+                    "`model_dim` must be a multiple of `num_heads` unless `key_dim` "
+                    "and `value_dim` are given. "
+                    f"Received: model_dim={self.model_dim}, num_heads={self.num_heads}."
+                )
+        if (self.positions == "learned") != (self.max_length is not None):
+            raise ValueError(
+                "Learned positions need `max_length`, the size of their table, and "
+                "sinusoidal ones have no table. "
+                f"Received: positions={self.positions!r}, max_length={self.max_length}."
+            )
+
+    def head_dims(self):
+        """Returns (key_dim, value_dim) of one head with the defaults filled in."""
+        each = self.model_dim // self.num_heads
+        return self.key_dim or each, self.value_dim or each
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainingConfig(_Config):
+    """How the model is trained (paper, section 5). The unit of time is the update.
+
+    Args:
+        batch_tokens: cells of one side of a global batch, all replicas together (5.1).
+        max_steps: updates of the whole run.
+        max_minutes: stop after so many minutes of training, None = never.
+        warmup_steps: of the learning-rate schedule (5.3).
+        learning_rate_scale: factor on the schedule; 1.0 is the paper's.
+        beta_1, beta_2, optimizer_epsilon: of Adam (5.3).
+        gradient_clip_norm: clip the global norm of the gradient; the paper does not.
+        label_smoothing: eps_ls (5.4).
+        micro_batches: parts a replica's batch is computed in; changes memory only.
+        max_source_length, max_target_length: pieces; longer pairs are dropped.
+        rows_multiple: rows of every batch are a multiple of this.
+        seed: of initial weights, dropout and data order.
+        dtype_policy: "float32", "mixed_bfloat16" or "mixed_float16".
+        jit_compile: compile the step with XLA (one compilation a bucket).
+        checkpoint_steps: save every so many updates, None = by minutes only.
+        checkpoint_minutes: save every so many minutes (the paper: 10), None = never.
+        average_checkpoints: last checkpoints to average (6.1: 5 base, 20 big).
+        validation_steps: validate every so many updates, None = with a checkpoint.
+        validation_sentences: sentences translated at a validation for BLEU.
+        log_steps: updates between two lines of metrics.
+        patience: stop after so many validations without a better nll, None = never.
+        tokenizer_kind: "bpe" (5.1), "unigram" or "wordpiece" (5.1, English-French).
+
+    Example:
+
+    >>> TrainingConfig.from_preset("base").batch_tokens
+    25000
+    """
+
+    _part = "training"
+
+    batch_tokens: int = 25_000
+    max_steps: int = 100_000
+    max_minutes: float | None = None
+    warmup_steps: int = 4_000
+    learning_rate_scale: float = 1.0
+    beta_1: float = 0.9
+    beta_2: float = 0.98
+    optimizer_epsilon: float = 1e-9
+    gradient_clip_norm: float | None = None
+    label_smoothing: float = 0.1
+    micro_batches: int = 1
+    max_source_length: int = 256
+    max_target_length: int = 256
+    rows_multiple: int = 8
+    seed: int = 1
+    dtype_policy: str = "float32"
+    jit_compile: bool = False
+    checkpoint_steps: int | None = None
+    checkpoint_minutes: float | None = 10.0
+    average_checkpoints: int = 5
+    validation_steps: int | None = None
+    validation_sentences: int = 1_000
+    log_steps: int = 100
+    patience: int | None = None
+    tokenizer_kind: str = "bpe"
+
+    def __post_init__(self):
+        _integer(self, "batch_tokens", "max_steps", "warmup_steps", "micro_batches")
+        _integer(self, "max_source_length", "max_target_length", "rows_multiple")
+        _integer(self, "average_checkpoints", "log_steps")
+        _integer(self, "checkpoint_steps", "validation_steps", optional=True)
+        _integer(self, "patience", optional=True)
+        _integer(self, "validation_sentences", "seed", minimum=0)
+        _real(self, "max_minutes", "checkpoint_minutes", optional=True, open_low=True)
+        _real(self, "gradient_clip_norm", optional=True, open_low=True)
+        _real(self, "learning_rate_scale", "optimizer_epsilon", open_low=True)
+        _real(self, "beta_1", "beta_2", "label_smoothing", high=1.0)
+        _choice(self, "dtype_policy", DTYPE_POLICIES)
+        _choice(self, "tokenizer_kind", TOKENIZER_KINDS)
+        _boolean(self, "jit_compile")
+        if self.checkpoint_steps is None and self.checkpoint_minutes is None:
+            raise ValueError(
+                "A run needs `checkpoint_steps` or `checkpoint_minutes`, or nothing "
+                "of it would be kept. Received: None for both."
+            )
+
+
+@dataclasses.dataclass(frozen=True)
+class DecodingConfig(_Config):
+    """How translations are searched (paper, section 6.1).
+
+    Args:
+        beam_size: open hypotheses a sentence; 1 is greedy search.
+        length_penalty_alpha: alpha of ((5 + length) / 6)^alpha; 0 = no penalty.
+        max_extra_length: the limit is the source's pieces plus this, END counted.
+        num_hypotheses: best hypotheses returned a sentence, at most `beam_size`.
+        max_source_length: pieces of a source; longer ones are cut and flagged.
+        batch_tokens: source cells of one batch of the search, beams not counted.
+
+    Example:
+
+    >>> DecodingConfig.from_preset("base").beam_size
+    4
+    """
+
+    _part = "decoding"
+
+    beam_size: int = 4
+    length_penalty_alpha: float = 0.6
+    max_extra_length: int = 50
+    num_hypotheses: int = 1
+    max_source_length: int = 1_024
+    batch_tokens: int = 4_096
+
+    def __post_init__(self):
+        _integer(self, "beam_size", "num_hypotheses", "max_source_length")
+        _integer(self, "batch_tokens")
+        _integer(self, "max_extra_length", minimum=0)
+        _real(self, "length_penalty_alpha")
+        if self.num_hypotheses > self.beam_size:
+            raise ValueError(
+                "`num_hypotheses` can be at most `beam_size`. Received: num_hypotheses="
+                f"{self.num_hypotheses}, beam_size={self.beam_size}. Widen the beam."
+            )
