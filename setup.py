@@ -1,0 +1,68 @@
+"""Packaging of keras_attention; the settings of the tools are in pyproject.toml."""
+
+import pathlib
+import re
+
+from setuptools import find_packages, setup
+
+ROOT = pathlib.Path(__file__).parent
+VERSION = re.search(
+    r'^__version__ = "([^"]+)"$',
+    (ROOT / "keras_attention" / "__init__.py").read_text(encoding="utf-8"),
+    re.MULTILINE,
+).group(1)
+
+BINARIES = (
+    "learn_vocabulary",
+    "train_translation",
+    "average_checkpoints",
+    "evaluate_translation",
+    "translate",
+    "export_translation",
+)
+
+setup(
+    name="keras-attention",
+    version=VERSION,
+    description='"Attention Is All You Need" in Keras 3: layers, training, serving',
+    long_description=(ROOT / "README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    license_files=["LICENSE"],
+    python_requires=">=3.11",
+    packages=find_packages(include=["keras_attention", "keras_attention.*", "trainers"]),
+    package_data={"keras_attention": ["py.typed"]},
+    install_requires=[
+        # TensorFlow, its text operations and Keras are tested as one set: the export
+        # and the exact update rest on facts of these minor versions.
+        "tensorflow>=2.21,<2.22",
+        "tensorflow-text>=2.21,<2.22",
+        "keras>=3.15,<3.16",
+        "numpy>=2.0,<3",
+        "absl-py>=2.3,<3",
+        "sacrebleu>=2.6,<3",
+        # Older versions read a crafted model file unsafely (CVE-2026-1260).
+        "sentencepiece>=0.2.1,<0.3",
+        "tensorflow-datasets>=4.9.9,<5",
+    ],
+    extras_require={
+        "test": [
+            "build>=1.2",
+            "hypothesis>=6.100",
+            "mypy>=2.0",
+            "pytest>=9.0",
+            "ruff>=0.17",
+        ],
+    },
+    entry_points={
+        "console_scripts": [
+            f"ka-{name.replace('_', '-')} = trainers.{name}:run" for name in BINARIES
+        ]
+    },
+    classifiers=[
+        "Development Status :: 4 - Beta",
+        "Intended Audience :: Science/Research",
+        "Programming Language :: Python :: 3.11",
+        "Topic :: Scientific/Engineering :: Artificial Intelligence",
+    ],
+)

@@ -1,0 +1,1 @@
+"""Binaries: each parses its flags, calls one function of the library and logs."""
