@@ -1,0 +1,249 @@
+"""The flags that the binaries share, and how a binary starts and how it fails.
+
+Only absl is imported here, so `--help`, an unknown flag and a missing file answer at
+once. The flags of a configuration carry the names of its fields and default to None,
+"what the preset says"; the defaults in the help are those of the dataclasses, which a
+test compares with this table. A binary reads:
+
+    from trainers import _flags
+
+    WORKDIR = _flags.workdir()
+    TRAINING = _flags.config_flags("training")
+
+    def main():
+        directory = _flags.existing_workdir()    # or _flags.writable_directory(...)
+        values = TRAINING()                      # {field: value} of the flags given
+        from keras_attention... import ...       # only now
+
+    def run():
+        _flags.run_binary(main)
+"""
+
+import gzip
+import os
+import pathlib
+import sys
+
+from absl import app, flags, logging
+
+FLAGS = flags.FLAGS
+flags.disclaim_key_flags()  # a flag belongs to the binary that asks for it
+
+# part -> field -> (kind, default, what it is); kind is a type or a tuple of choices.
+CONFIG_FIELDS = {
+    "transformer": {
+        "vocabulary_size": (int, None, "pieces of the shared vocabulary"),
+        "num_layers": (int, 6, "encoder blocks, and decoder blocks"),
+        "model_dim": (int, 512, "width of the residual stream"),
+        "num_heads": (int, 8, "attention heads"),
+        "key_dim": (int, None, "width of a head's keys; none: model_dim / num_heads"),
+        "value_dim": (int, None, "of a head's values; none: model_dim / num_heads"),
+        "feed_forward_dim": (int, 2048, "inner width of the feed-forward network"),
+        "dropout_rate": (float, 0.1, "on sub-layer outputs and embedding sums"),
+        "attention_dropout_rate": (float, 0.0, "on attention weights"),
+        "activation": (
+            ("relu", "gelu", "silu", "tanh"),
+            "relu",
+            "of the feed-forward network",
+        ),
+        "norm_position": (("post", "pre"), "post", "where a block normalises"),
+        "positions": (("sinusoidal", "learned"), "sinusoidal", "kind of positions"),
+        "position_layout": (
+            ("interleaved", "concatenated"),
+            "interleaved",
+            "order of sines and cosines",
+        ),
+        "max_length": (int, None, "positions of a learned table"),
+        "layer_norm_epsilon": (float, 1e-6, "of layer normalisation"),
+        "use_bias": (bool, False, "biases in the attention projections"),
+        "share_embeddings": (bool, True, "one matrix for embeddings and output"),
+    },
+    "training": {
+        "batch_tokens": (int, 25_000, "cells of one side of a batch"),
+        "max_steps": (int, 100_000, "updates of the whole run"),
+        "max_minutes": (float, None, "stop after so many minutes of training"),
+        "warmup_steps": (int, 4_000, "updates of rising learning rate"),
+        "learning_rate_scale": (float, 1.0, "factor on the paper's schedule"),
+        "beta_1": (float, 0.9, "of Adam"),
+        "beta_2": (float, 0.98, "of Adam"),
+        "optimizer_epsilon": (float, 1e-9, "of Adam"),
+        "gradient_clip_norm": (float, None, "clip the norm of the gradient"),
+        "label_smoothing": (float, 0.1, "share of the label given to other pieces"),
+        "micro_batches": (int, 1, "parts a batch is computed in; saves memory"),
+        "max_source_length": (int, 256, "pieces; longer pairs are dropped"),
+        "max_target_length": (int, 256, "pieces; longer pairs are dropped"),
+        "rows_multiple": (int, 8, "rows of a batch are a multiple of this"),
+        "seed": (int, 1, "of weights, dropout and data order"),
+        "dtype_policy": (
+            ("float32", "mixed_bfloat16", "mixed_float16"),
+            "float32",
+            "precision of the layers",
+        ),
+        "jit_compile": (bool, False, "compile the update with XLA"),
+        "checkpoint_steps": (int, None, "save every so many updates"),
+        "checkpoint_minutes": (float, 10.0, "save every so many minutes"),
+        "average_checkpoints": (int, 5, "last checkpoints to average"),
+        "validation_steps": (int, None, "validate every so many updates"),
+        "validation_sentences": (int, 1_000, "translated at a validation for BLEU"),
+        "log_steps": (int, 100, "updates between two lines of metrics"),
+        "patience": (int, None, "validations without a better nll before the end"),
+        "tokenizer_kind": (("bpe", "unigram", "wordpiece"), "bpe", "kind of subwords"),
+    },
+    "decoding": {
+        "beam_size": (int, 4, "open hypotheses a sentence; 1 is greedy"),
+        "length_penalty_alpha": (float, 0.6, "0 is no penalty"),
+        "max_extra_length": (int, 50, "limit: the source's pieces plus this"),
+        "num_hypotheses": (int, 1, "best hypotheses a sentence"),
+        "max_source_length": (int, 1_024, "pieces; a longer source is cut"),
+        "batch_tokens": (int, 4_096, "source cells of one batch of the search"),
+    },
+}
+_DEFINE = {int: flags.DEFINE_integer, float: flags.DEFINE_float, str: flags.DEFINE_string}
+
+
+def define(name, kind, help_text):
+    """Defines a flag without a default unless an earlier binary already did.
+
+    Args:
+        name: of the flag.
+        kind: int, float, str, bool, list (comma-separated) or a tuple of choices.
+        help_text: one line.
+    """
+    if name in FLAGS:
+        flags.declare_key_flag(name)
+    elif isinstance(kind, tuple):
+        flags.DEFINE_enum(name, None, kind, help_text)
+    elif kind is bool:
+        flags.DEFINE_bool(name, None, help_text)
+    elif kind is list:
+        flags.DEFINE_list(name, None, help_text)
+    else:
+        _DEFINE[kind](name, None, help_text)
+
+
+def config_flags(part, *only, omit=()):
+    """Defines the flags of one configuration.
+
+    Args:
+        part: "transformer", "training" or "decoding".
+        *only: fields to define; none means all of them.
+        omit: fields to leave out.
+
+    Returns:
+        A function that gives `{field: value}` of the flags given on the command line.
+    """
+    fields = [name for name in only or CONFIG_FIELDS[part] if name not in omit]
+    for name in fields:
+        kind, default, what = CONFIG_FIELDS[part][name]
+        define(name, kind, f"{what} (default: {_spelled(default)}, or the preset's)")
+    return lambda: {n: FLAGS[n].value for n in fields if FLAGS[n].value is not None}
+
+
+def _spelled(default):
+    return "none" if default is None else str(default).lower()
+
+
+def workdir():
+    """Defines --workdir, the directory that holds everything of a run."""
+    define("workdir", str, "directory of the run; every later binary needs only it")
+
+
+def corpus():
+    """Defines the flags that name the training and validation text."""
+    for name in ("train_source", "train_target", "valid_source", "valid_target"):
+        define(name, list, f"{name.replace('_', ' ')}: text files, comma-separated")
+    define("tfds", str, "a TensorFlow data set of translations instead of files")
+    define("synthetic", bool, "the embedded English-German corpus instead of files")
+
+
+def required(name):
+    """Returns the value of a flag that this binary cannot do without."""
+    value = FLAGS[name].value
+    if value is None or value in ("", []):
+        raise app.UsageError(f"--{name} is required")
+    return value
+
+
+def files(name):
+    """Returns the paths of a list flag; each is a readable file."""
+    return [str(readable(path, f"--{name}")) for path in required(name)]
+
+
+def readable(path, what):
+    """Returns `path` if it is a file that can be read."""
+    path = pathlib.Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"{what}: no such file: {path}")
+    if path.is_dir():
+        raise IsADirectoryError(f"{what}: a file was expected, not a directory: {path}")
+    opened = gzip.open(path) if path.suffix == ".gz" else open(path, "rb")
+    with opened as stream:
+        stream.read(1)
+    return path
+
+
+def existing_workdir(*needed):
+    """Returns --workdir, which must hold a run and the files named in `needed`."""
+    directory = pathlib.Path(required("workdir"))
+    if not directory.is_dir():
+        raise FileNotFoundError(f"--workdir: no such directory: {directory}")
+    for name in ("config.json", *needed):
+        if not (directory / name).exists():
+            raise FileNotFoundError(
+                f"--workdir: {directory} holds no {name}; train and average a model first"
+            )
+    return directory
+
+
+def writable_directory(path, what="--workdir"):
+    """Returns `path` as a directory that exists and can be written to."""
+    path = pathlib.Path(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OSError(f"{what}: cannot make {path}: {error.strerror}") from error
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise PermissionError(f"{what}: cannot write to {path}")
+    return path
+
+
+def _parse(argv):
+    try:
+        rest = FLAGS(argv)
+    except flags.Error as error:
+        _fail(error)
+    if len(rest) > 1:
+        _fail(f"unexpected argument: {rest[1]}; every value belongs to a --flag")
+    return rest
+
+
+def _fail(error, code=2):
+    """Ends the process with the error as one line."""
+    name = pathlib.Path(sys.argv[0]).stem.replace("_", "-").removeprefix("ka-")
+    print(f"ka-{name}: error: {' '.join(str(error).split())}", file=sys.stderr)
+    sys.exit(code)
+
+
+def run_binary(main):
+    """Parses the flags and calls `main()`.
+
+    What a user can mend (a wrong flag or value: exit code 2; a file that cannot be
+    read or written: exit code 1) is told as one line. Any other error is a fault of
+    the program and keeps its traceback.
+    """
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    FLAGS.set_default("verbosity", logging.INFO)
+
+    def guarded(_):
+        try:
+            main()
+            sys.stdout.flush()
+        except BrokenPipeError:  # the reader of our output has gone, as with `| head`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(1)
+        except (app.UsageError, ValueError) as error:
+            _fail(error)
+        except OSError as error:
+            _fail(error, code=1)
+
+    app.run(guarded, flags_parser=_parse)
