@@ -1,0 +1,39 @@
+# Each target makes its own virtual environment; nothing but make and Python 3.11 is needed.
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+# python3.11 where there is one, else a python3 that is new enough.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+
+.PHONY: help quickstart test test-slow lint clean
+
+help:
+	@echo "make quickstart  learn, train, evaluate, export and translate (15 minutes)"
+	@echo "make test        the test suite; test-slow: its long tests"
+	@echo "make lint        ruff and mypy"
+	@echo "make clean       remove the environment and what the quickstart wrote"
+
+quickstart: $(STAMP)
+	$(BIN)/python -m keras_attention.studies.quickstart
+
+test: $(STAMP)
+	$(BIN)/python -m pytest
+
+test-slow: $(STAMP)
+	$(BIN)/python -m pytest -m slow
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+$(STAMP): setup.py constraints.txt
+	@test -n "$(PYTHON)" && "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11"; exit 1; }
+	"$(PYTHON)" -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	@touch $(STAMP)
+
+clean:
+	rm -rf $(VENV) quickstart build dist *.egg-info
