@@ -2,6 +2,8 @@
 
 import os
 import pathlib
+import subprocess
+import sys
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
@@ -49,3 +51,20 @@ def tiny_corpus(tmp_path):
     source.write_text("".join(f"{s}\n" for s, _ in pairs), encoding="utf-8")
     target.write_text("".join(f"{t}\n" for _, t in pairs), encoding="utf-8")
     return source, target
+
+
+@pytest.fixture
+def run_binary():
+    """Runs `python -m trainers.NAME FLAGS` as a user would and returns what it said."""
+
+    def run(name, *arguments, stdin=None, timeout=300):
+        return subprocess.run(
+            [sys.executable, "-m", f"trainers.{name}", *map(str, arguments)],
+            cwd=ROOT,
+            input=stdin if stdin is not None else b"",
+            capture_output=True,
+            timeout=timeout,
+            check=False,
+        )
+
+    return run
