@@ -1,0 +1,93 @@
+"""Checks of what `beam_search` is given."""
+
+import math
+import operator
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from keras_attention.vocabulary import END_ID
+
+
+class Sizes(NamedTuple):
+    """The sizes of a search that are known before it runs."""
+
+    vocabulary: int  # V
+    beams: int  # W
+    hypotheses: int  # N
+
+
+def check_sizes(vocabulary_size, beam_size, num_hypotheses):
+    """Returns `Sizes`, refusing what is no size."""
+    sizes = []
+    for name, size, least in (
+        ("vocabulary_size", vocabulary_size, END_ID + 1),
+        ("beam_size", beam_size, 1),
+        ("num_hypotheses", num_hypotheses, 1),
+    ):
+        if not hasattr(size, "__index__") or operator.index(size) < least:
+            raise ValueError(
+                f"`{name}` must be an integer of at least {least}. "
+                f"Received: {name}={size!r}. Pass a Python integer."
+            )
+        sizes.append(operator.index(size))
+    if num_hypotheses > beam_size:
+        raise ValueError(
+            "`num_hypotheses` can be at most `beam_size`. Received: num_hypotheses="
+            f"{num_hypotheses}, beam_size={beam_size}. Widen the beam."
+        )
+    return Sizes(*sizes)
+
+
+def check_alpha(alpha):
+    """Returns alpha as a float32 scalar; what is known of it is checked."""
+    value = tf.get_static_value(tf.convert_to_tensor(alpha, tf.float32))
+    if value is not None and not 0 <= value < math.inf:
+        raise ValueError(
+            "`length_penalty_alpha` must be a finite number of at least 0. Received: "
+            f"length_penalty_alpha={alpha}. Pass 0 for no length penalty."
+        )
+    return tf.convert_to_tensor(alpha, tf.float32)
+
+
+def check_limits(max_lengths, batch_size):
+    """Returns the limits (B,) int32 of a batch."""
+    limits = tf.cast(max_lengths, tf.int32)
+    rows = tf.get_static_value(tf.convert_to_tensor(batch_size))
+    if not limits.shape.is_compatible_with([rows]):
+        raise ValueError(
+            "`max_lengths` must have the shape (batch_size,), one limit a sentence. "
+            f"Received: shape {limits.shape}, batch_size={rows}."
+        )
+    return limits
+
+
+def check_nest(name, nest, rows):
+    """Returns the nest of tensors, each of which leads with `rows` (None = unknown)."""
+    lead = "batch_size * beam_size" if name == "state" else "batch_size"
+    if any(leaf is None for leaf in tf.nest.flatten(nest)):
+        raise ValueError(
+            f"`{name}` must be a nest of tensors that lead with {lead}. Received: "
+            f"{nest!r}. Pass () where there is none."
+        )
+    nest = tf.nest.map_structure(tf.convert_to_tensor, nest)
+    for leaf in tf.nest.flatten(nest):
+        if leaf.shape.rank == 0 or not leaf.shape[:1].is_compatible_with([rows]):
+            raise ValueError(
+                f"Every tensor of `{name}` must lead with {lead} rows "
+                f"({'?' if rows is None else rows}). Received: shape {leaf.shape}. "
+                "Repeat it for each row."
+            )
+    return nest
+
+
+def check_logits(logits, vocabulary_size):
+    """Returns logits (B*W, V) as float32."""
+    logits = tf.cast(logits, tf.float32)
+    if not logits.shape.is_compatible_with([None, vocabulary_size]):
+        raise ValueError(
+            "`step_fn` must return logits of shape (batch_size * beam_size, "
+            f"{vocabulary_size}), the last from `vocabulary_size`. Received: shape "
+            f"{logits.shape}."
+        )
+    return tf.ensure_shape(logits, [None, vocabulary_size])
