@@ -8,7 +8,7 @@ from setuptools import find_packages, setup
 ROOT = pathlib.Path(__file__).parent
 VERSION = re.search(
     r'^__version__ = "([^"]+)"$',
-    (ROOT / "keras_attention" / "__init__.py").read_text(encoding="utf-8"),
+    (ROOT / "keras_attention" / "version.py").read_text(encoding="utf-8"),
     re.MULTILINE,
 ).group(1)
 

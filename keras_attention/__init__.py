@@ -1,3 +1,3 @@
-"""keras_attention: "Attention Is All You Need" as Keras 3 layers, training and serving."""
+"""keras_attention: "Attention Is All You Need" as Keras 3 layers, trained and served."""
 
-__version__ = "0.1.0"
+from keras_attention.version import __version__ as __version__

@@ -98,7 +98,11 @@ CONFIG_FIELDS = {
         "batch_tokens": (int, 4_096, "source cells of one batch of the search"),
     },
 }
-_DEFINE = {int: flags.DEFINE_integer, float: flags.DEFINE_float, str: flags.DEFINE_string}
+_DEFINE = {
+    int: flags.DEFINE_integer,
+    float: flags.DEFINE_float,
+    str: flags.DEFINE_string,
+}
 
 
 def define(name, kind, help_text):
@@ -190,7 +194,7 @@ def existing_workdir(*needed):
     for name in ("config.json", *needed):
         if not (directory / name).exists():
             raise FileNotFoundError(
-                f"--workdir: {directory} holds no {name}; train and average a model first"
+                f"--workdir: {directory} holds no {name}; train a model there first"
             )
     return directory
 

@@ -1,0 +1,1 @@
+"""Whole experiments, made of the parts of the package."""
