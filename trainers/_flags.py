@@ -98,6 +98,8 @@ CONFIG_FIELDS = {
         "batch_tokens": (int, 4_096, "source cells of one batch of the search"),
     },
 }
+CORPUS_FILES = ("train_source", "train_target", "valid_source", "valid_target")
+TFDS = ("tfds", "tfds_data_dir", "source_language", "target_language")
 _DEFINE = {
     int: flags.DEFINE_integer,
     float: flags.DEFINE_float,
@@ -153,11 +155,30 @@ def workdir():
 
 
 def corpus():
-    """Defines the flags that name the training and validation text."""
-    for name in ("train_source", "train_target", "valid_source", "valid_target"):
+    """Defines the flags that name a run's text.
+
+    Returns:
+        A function that gives the keyword arguments of `data.sources.open_corpora`
+        and raises when a file is missing.
+    """
+    for name in CORPUS_FILES:
         define(name, list, f"{name.replace('_', ' ')}: text files, comma-separated")
     define("tfds", str, "a TensorFlow data set of translations instead of files")
+    define("tfds_data_dir", str, "where that data set lies (default: that of TFDS)")
+    define("source_language", str, "feature of the TFDS data set to translate from")
+    define("target_language", str, "feature of the TFDS data set to translate to")
     define("synthetic", bool, "the embedded English-German corpus instead of files")
+
+    def arguments():
+        names = (*CORPUS_FILES, *TFDS, "synthetic")
+        given = {name: FLAGS[name].value for name in names if FLAGS[name].value}
+        if not any(name in given for name in ("train_source", "tfds", "synthetic")):
+            raise app.UsageError(
+                "name the text: --train_source and --train_target, --tfds or --synthetic"
+            )
+        return {n: files(n) if n in CORPUS_FILES else v for n, v in given.items()}
+
+    return arguments
 
 
 def required(name):
