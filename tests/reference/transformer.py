@@ -131,23 +131,27 @@ def decoder_block(
 def sinusoid(positions, d_model, layout="interleaved"):
     """Section 3.5: PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos.
 
-    "concatenated" holds the same numbers, all sines before all cosines.
+    "concatenated" is the other formula, `tensor2tensor_sinusoid`.
     """
+    if layout == "concatenated":
+        return tensor2tensor_sinusoid(positions, d_model)
     table = np.zeros((len(positions), d_model))
     for row, position in enumerate(positions):
         for column in range(d_model):
             angle = position / 10000.0 ** (2 * (column // 2) / d_model)
             table[row, column] = math.cos(angle) if column % 2 else math.sin(angle)
-    if layout == "concatenated":
-        table = np.concatenate([table[:, 0::2], table[:, 1::2]], axis=1)
     return table
 
 
 def tensor2tensor_sinusoid(positions, d_model):
-    """The formula of tensor2tensor: exponent i / (d/2 - 1), sines before cosines."""
+    """The formula of tensor2tensor: exponent i / (d/2 - 1), sines before cosines.
+
+    The last column of an odd width is 0.
+    """
     half = d_model // 2
-    angles = np.outer(positions, 10000.0 ** (-np.arange(half) / (half - 1)))
-    return np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
+    angles = np.outer(positions, 10000.0 ** (-np.arange(half) / max(half - 1, 1)))
+    odd = np.zeros((len(positions), d_model % 2))
+    return np.concatenate([np.sin(angles), np.cos(angles), odd], axis=1)
 
 
 def causal_mask(length):
