@@ -1,10 +1,12 @@
 """BPE and unigram models of SentencePiece: learned in Python, run in a graph."""
 
+import hashlib
 import io
 import re
 
 import tensorflow as tf
 import tensorflow_text as tf_text
+from tensorflow_text.python.ops import sentencepiece_tokenizer as _ops
 
 from keras_attention.data.text import clean_text
 from keras_attention.vocabulary import (
@@ -96,6 +98,27 @@ def _explain(error, vocabulary_size, kind):
     )
 
 
+class _LastingModel(tf.saved_model.experimental.TrackableResource):
+    """The parsed model under a name of its own.
+
+    The resource of tensorflow-text belongs to a cached kernel, and setting a seed
+    (`tf.random.set_seed`, `keras.utils.set_random_seed`) clears that cache: every
+    tokenizer made before, and every graph that captured one, would fail with
+    "Resource ... does not exist". A named resource outlives the kernel.
+    """
+
+    def __init__(self, model):
+        super().__init__()
+        self._model = model
+        self._shared_name = f"sentencepiece_{hashlib.sha256(model).hexdigest()}"
+        _ = self.resource_handle  # reading the property creates the resource
+
+    def _create_resource(self):
+        return _ops.gen_sentencepiece_tokenizer.sentencepiece_op(
+            model=self._model, shared_name=self._shared_name
+        )
+
+
 class SentencePieces(tf.Module):
     """A SentencePiece model in a graph, one op instance for both directions.
 
@@ -112,6 +135,7 @@ class SentencePieces(tf.Module):
         super().__init__()
         _check_model(model)
         self._tokenizer = tf_text.SentencepieceTokenizer(model, out_type=tf.int32)
+        self._tokenizer._model_resource = _LastingModel(model)
         self.vocabulary_size = int(self._tokenizer.vocab_size())
 
     def pieces(self):
