@@ -1,0 +1,126 @@
+"""One block of the encoder, section 3.1 of the paper."""
+
+import keras
+
+from keras_attention.layers.add_and_norm import AddAndNorm
+from keras_attention.layers.multi_head_attention import MultiHeadAttention
+from keras_attention.layers.positionwise_feed_forward import PositionwiseFeedForward
+
+
+@keras.saving.register_keras_serializable("keras_attention")
+class EncoderBlock(keras.layers.Layer):
+    """Self-attention and a feed-forward network, each with add and norm.
+
+    Args:
+        num_heads: int, h.
+        key_dim: int, d_k of one head.
+        feed_forward_dim: int, d_ff.
+        value_dim: int, d_v of one head; None = `key_dim`.
+        dropout_rate: P_drop on both sub-layers' outputs (5.4).
+        attention_dropout_rate: dropout on attention weights; the paper has none.
+        activation: of the feed-forward network; the paper has relu.
+        norm_position: "post" (paper) or "pre" (departs from 3.1).
+        layer_norm_epsilon: float, added to the variance.
+        use_bias: biases in the attention projections; the paper writes none.
+
+    Call arguments:
+        inputs: float tensor of shape (B, S, D).
+        mask: boolean (B, S), True where a position is real.
+        return_attention_weights: bool.
+        training: bool, whether to apply dropout.
+
+    Returns:
+        Tensor of shape (B, S, D), or the tuple of it and the attention weights,
+        float32 (B, H, S, S).
+
+    Raises:
+        ValueError: a size, rate or choice that cannot work.
+
+    Masking: supported; Keras fills `mask`, and it is passed on.
+
+    Example:
+
+    >>> import numpy as np
+    >>> block = EncoderBlock(num_heads=2, key_dim=4, feed_forward_dim=16)
+    >>> tuple(block(np.ones((2, 3, 8), "float32")).shape)
+    (2, 3, 8)
+
+    Reference: section 3.1.
+    """
+
+    def __init__(
+        self,
+        num_heads,
+        key_dim,
+        feed_forward_dim,
+        value_dim=None,
+        dropout_rate=0.1,
+        attention_dropout_rate=0.0,
+        activation="relu",
+        norm_position="post",
+        layer_norm_epsilon=1e-6,
+        use_bias=False,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        policy = {"dtype": self.dtype_policy}
+        residual = (dropout_rate, layer_norm_epsilon, norm_position)
+        # === Layers ===
+        self.self_attention = MultiHeadAttention(
+            num_heads,
+            key_dim,
+            value_dim,
+            attention_dropout_rate,
+            use_bias=use_bias,
+            name="self_attention",
+            **policy,
+        )
+        self.self_attention_norm = AddAndNorm(
+            *residual, name="self_attention_norm", **policy
+        )
+        self.feed_forward = PositionwiseFeedForward(
+            feed_forward_dim, activation, name="feed_forward", **policy
+        )
+        self.feed_forward_norm = AddAndNorm(
+            *residual, name="feed_forward_norm", **policy
+        )
+
+    def build(self, input_shape):
+        """Builds the sub-layers."""
+        self.self_attention.build(input_shape, input_shape)
+        self.self_attention_norm.build(input_shape)
+        self.feed_forward.build(input_shape)
+        self.feed_forward_norm.build(input_shape)
+        self.built = True
+
+    def call(self, inputs, mask=None, return_attention_weights=False, training=None):
+        """Encodes one block further."""
+        x = self.self_attention_norm.prepare(inputs)
+        x, weights = self.self_attention(
+            x, x, value_mask=mask, return_attention_weights=True, training=training
+        )
+        x = self.self_attention_norm(inputs, x, training=training)
+        y = self.feed_forward(self.feed_forward_norm.prepare(x), training=training)
+        x = self.feed_forward_norm(x, y, training=training)
+        return (x, weights) if return_attention_weights else x
+
+    def compute_mask(self, inputs, previous_mask=None):
+        """Passes the mask on."""
+        return previous_mask
+
+    def get_config(self):
+        """Returns the constructor arguments."""
+        return {
+            **super().get_config(),
+            "num_heads": self.self_attention.num_heads,
+            "key_dim": self.self_attention.key_dim,
+            "feed_forward_dim": self.feed_forward.feed_forward_dim,
+            "value_dim": self.self_attention.value_dim,
+            "dropout_rate": self.self_attention_norm.dropout_rate,
+            "attention_dropout_rate": self.self_attention.dropout_rate,
+            "activation": keras.activations.serialize(self.feed_forward.activation),
+            "norm_position": self.self_attention_norm.norm_position,
+            "layer_norm_epsilon": self.self_attention_norm.layer_norm_epsilon,
+            "use_bias": self.self_attention.use_bias,
+        }

@@ -1,0 +1,100 @@
+"""Token embedding that is also the output projection, section 3.4 of the paper."""
+
+import keras
+
+from keras_attention import ops
+from keras_attention.layers.checks import check_size
+
+
+@keras.saving.register_keras_serializable("keras_attention")
+class TokenEmbedding(keras.layers.Layer):
+    """Looks pieces up in a matrix E, and turns states into logits with E again.
+
+    Embedding(ids) = E[ids] * sqrt(d_model), and with `reverse=True` the logits
+    x E^T, in float32 under every dtype policy and without bias.
+
+    E starts as a normal distribution of deviation d_model^-0.5 (the paper names no
+    initialisation), so that embeddings and first logits have unit scale.
+
+    Args:
+        vocabulary_size: int, V.
+        model_dim: int, D.
+
+    Call arguments:
+        inputs: integer ids of shape (B, L), or with `reverse=True` float states of
+            shape (..., D).
+        reverse: bool, compute logits.
+
+    Returns:
+        Embeddings (B, L, D) in the compute dtype, or float32 logits (..., V).
+
+    Raises:
+        ValueError: a size that cannot work, or float ids.
+
+    Masking: makes the mask `ids != PAD`; logits carry none.
+
+    Example:
+
+    >>> import numpy as np
+    >>> layer = TokenEmbedding(vocabulary_size=10, model_dim=4)
+    >>> embedded = layer(np.array([[4, 5, 0]]))
+    >>> tuple(embedded.shape), tuple(layer(embedded, reverse=True).shape)
+    ((1, 3, 4), (1, 3, 10))
+
+    Reference: section 3.4.
+    """
+
+    def __init__(self, vocabulary_size, model_dim, **kwargs):
+        # Ids must not be cast to a float of few digits, nor states of the logits.
+        super().__init__(autocast=False, **kwargs)
+        self.supports_masking = True
+        self.vocabulary_size = check_size("vocabulary_size", vocabulary_size)
+        self.model_dim = check_size("model_dim", model_dim)
+
+    def build(self, input_shape):
+        """Creates the matrix."""
+        self.embeddings = self.add_weight(
+            shape=(self.vocabulary_size, self.model_dim),
+            initializer=keras.initializers.RandomNormal(stddev=self.model_dim**-0.5),
+            name="embeddings",
+        )
+        self.built = True
+
+    def call(self, inputs, reverse=False):
+        """Embeds ids, or computes logits."""
+        if reverse:
+            kernel = keras.ops.transpose(keras.ops.cast(self.embeddings, "float32"))
+            return ops.linear(keras.ops.cast(inputs, "float32"), kernel)
+        inputs = keras.ops.convert_to_tensor(inputs)
+        if not keras.backend.is_int_dtype(inputs.dtype):
+            raise ValueError(
+                "Token ids must be integers; pass `reverse=True` to compute logits "
+                f"from states. Received: inputs of dtype {inputs.dtype}."
+            )
+        embedded = keras.ops.take(self.embeddings, inputs, axis=0)
+        return keras.ops.cast(embedded, self.compute_dtype) * keras.ops.cast(
+            self.model_dim**0.5, self.compute_dtype
+        )
+
+    def compute_mask(self, inputs, previous_mask=None):
+        """Marks real ids; None for states."""
+        if keras.backend.is_int_dtype(inputs.dtype):
+            return ops.padding_mask(inputs)
+        return None
+
+    def compute_output_spec(self, inputs, reverse=False):
+        """Shapes and dtypes without running the layer."""
+        if reverse:
+            shape = (*inputs.shape[:-1], self.vocabulary_size)
+            return keras.KerasTensor(shape, dtype="float32")
+        return keras.KerasTensor(
+            (*inputs.shape, self.model_dim), dtype=self.compute_dtype
+        )
+
+    def get_config(self):
+        """Returns the constructor arguments."""
+        return {
+            **super().get_config(),
+            "vocabulary_size": self.vocabulary_size,
+            "model_dim": self.model_dim,
+        }

@@ -1,0 +1,115 @@
+"""The layers of a Transformer and how they follow each other."""
+
+import keras
+
+from keras_attention import ops
+from keras_attention.layers import (
+    DecoderBlock,
+    EncoderBlock,
+    LearnedPositionalEmbedding,
+    SinusoidalPositionalEncoding,
+    TokenEmbedding,
+)
+
+
+class TransformerParts:
+    """Makes the layers that a configuration describes and runs its two stacks.
+
+    A plain object on purpose: the Functional graph alone owns the layers.
+
+    Args:
+        config: `TransformerConfig`.
+        policy: Keras dtype policy of every layer.
+    """
+
+    def __init__(self, config, policy):
+        self._config = config
+        self._policy = policy
+        # === Layers ===
+        if config.share_embeddings:
+            shared = self._embedding("token_embedding")
+            self.source_embedding = self.target_embedding = shared
+            self.output_embedding = shared
+        else:
+            self.source_embedding = self._embedding("source_embedding")
+            self.target_embedding = self._embedding("target_embedding")
+            self.output_embedding = self._embedding("output_embedding")
+        self.source_positions = self._positions("source_positions")
+        self.target_positions = self._positions("target_positions")
+        self.source_dropout = self._dropout("source_dropout")
+        self.target_dropout = self._dropout("target_dropout")
+        numbers = range(config.num_layers)
+        self.encoder_blocks = [
+            self._block(EncoderBlock, f"encoder_block_{number}") for number in numbers
+        ]
+        self.decoder_blocks = [
+            self._block(DecoderBlock, f"decoder_block_{number}") for number in numbers
+        ]
+        # Post-LN ends every block with a norm; pre-LN needs one at the end (no paper).
+        self.encoder_norm = self.decoder_norm = None
+        if config.norm_position == "pre":
+            self.encoder_norm = self._norm("encoder_norm")
+            self.decoder_norm = self._norm("decoder_norm")
+
+    def encode(self, source_ids):
+        """Returns the memory (B, S, D) and the mask of the source, boolean (B, S)."""
+        mask = ops.padding_mask(source_ids)
+        x = self.source_positions(self.source_embedding(source_ids))
+        x = self.source_dropout(x)
+        for block in self.encoder_blocks:
+            x = block(x, mask=mask)
+        return x if self.encoder_norm is None else self.encoder_norm(x), mask
+
+    def embed_target(self, target_ids, start_index=0):
+        """Returns the input of the first decoder block, (B, T, D)."""
+        x = self.target_embedding(target_ids)
+        return self.target_dropout(self.target_positions(x, start_index=start_index))
+
+    def to_logits(self, x):
+        """Returns float32 logits (..., V) of the last block's output (..., D)."""
+        if self.decoder_norm is not None:
+            x = self.decoder_norm(x)
+        return self.output_embedding(x, reverse=True)
+
+    def _embedding(self, name):
+        config = self._config
+        return TokenEmbedding(
+            config.vocabulary_size, config.model_dim, name=name, dtype=self._policy
+        )
+
+    def _positions(self, name):
+        config = self._config
+        if config.positions == "learned":
+            return LearnedPositionalEmbedding(
+                config.max_length, name=name, dtype=self._policy
+            )
+        return SinusoidalPositionalEncoding(
+            config.position_layout, name=name, dtype=self._policy
+        )
+
+    def _dropout(self, name):
+        rate = self._config.dropout_rate
+        return keras.layers.Dropout(rate, name=name, dtype=self._policy)
+
+    def _norm(self, name):
+        return keras.layers.LayerNormalization(
+            epsilon=self._config.layer_norm_epsilon, name=name, dtype=self._policy
+        )
+
+    def _block(self, block_class, name):
+        config = self._config
+        key_dim, value_dim = config.head_dims()
+        return block_class(
+            num_heads=config.num_heads,
+            key_dim=key_dim,
+            feed_forward_dim=config.feed_forward_dim,
+            value_dim=value_dim,
+            dropout_rate=config.dropout_rate,
+            attention_dropout_rate=config.attention_dropout_rate,
+            activation=config.activation,
+            norm_position=config.norm_position,
+            layer_norm_epsilon=config.layer_norm_epsilon,
+            use_bias=config.use_bias,
+            name=name,
+            dtype=self._policy,
+        )

@@ -1,0 +1,146 @@
+"""The Transformer, Figure 1 of the paper, as a flat Functional model."""
+
+import keras
+
+from keras_attention import ops
+from keras_attention.config import TransformerConfig
+from keras_attention.models.parts import TransformerParts
+from keras_attention.models.training import TokenExactTraining
+
+
+@keras.saving.register_keras_serializable("keras_attention")
+class Transformer(TokenExactTraining, keras.Model):
+    """Encoder and decoder with shared embeddings.
+
+    The graph is flat: an embedding shared by two nested Functional models could not
+    be reloaded from a `.keras` file.
+
+    Args:
+        vocabulary_size: int, V; the other fields of `TransformerConfig` follow by
+            keyword, and `build_transformer` passes them all.
+        dtype: Keras dtype policy or its name; None = the global policy.
+        name: of the model.
+
+    Call arguments:
+        inputs: dictionary of "source_ids", int32 (B, S): pieces, END, PAD; and
+            "target_ids", int32 (B, T): START, pieces, PAD.
+        training: bool, whether to apply dropout.
+
+    Returns:
+        Logits (B, T, V), float32 under every dtype policy; position t predicts the
+        piece after target position t.
+
+    Raises:
+        ValueError: an argument that `TransformerConfig` refuses.
+
+    Masking: made from PAD ids and passed explicitly; the logits carry none.
+
+    Example:
+
+    >>> import numpy as np
+    >>> model = Transformer(vocabulary_size=50, num_layers=1, model_dim=8, num_heads=2)
+    >>> ids = np.array([[5, 6, 3]], "int32")
+    >>> tuple(model({"source_ids": ids, "target_ids": ids}).shape)
+    (1, 3, 50)
+
+    Reference: section 3 and Figure 1.
+    """
+
+    def __init__(self, vocabulary_size, dtype=None, name="transformer", **fields):
+        config = TransformerConfig(vocabulary_size=vocabulary_size, **fields)
+        policy = keras.dtype_policies.get(dtype or keras.config.dtype_policy())
+        parts = TransformerParts(config, policy)
+
+        # === Functional model ===
+        source_ids = keras.Input((None,), dtype="int32", name="source_ids")
+        target_ids = keras.Input((None,), dtype="int32", name="target_ids")
+        memory, source_mask = parts.encode(source_ids)
+        x = parts.embed_target(target_ids)
+        target_mask = ops.padding_mask(target_ids)
+        for block in parts.decoder_blocks:
+            x = block(x, memory, inputs_mask=target_mask, memory_mask=source_mask)
+        super().__init__(
+            inputs={"source_ids": source_ids, "target_ids": target_ids},
+            outputs=parts.to_logits(x),
+            name=name,
+        )
+
+        # === Config ===
+        self.dtype_policy = policy
+        self.transformer_config = config
+        self._parts = parts
+        self._prepare_token_metrics()
+
+    @property
+    def max_decoding_length(self):
+        """Positions of the learned table, or None: sinusoids have no end."""
+        return self.transformer_config.max_length
+
+    def encode(self, source_ids):
+        """Encodes a batch of sources, without dropout.
+
+        Args:
+            source_ids: int32 tensor of shape (B, S): pieces, END, PAD.
+
+        Returns:
+            The memory, a tensor of shape (B, S, D) in the compute dtype.
+        """
+        return self._parts.encode(keras.ops.convert_to_tensor(source_ids))[0]
+
+    def decoding_context(self, source_ids):
+        """Computes what decoding needs of the source, once a sentence.
+
+        Args:
+            source_ids: int32 tensor of shape (B, S).
+
+        Returns:
+            A nest of tensors that lead with B: "memory", keys and values of every
+            block, and "mask", boolean (B, S). It is the `context` of `decode_step`.
+        """
+        memory, mask = self._parts.encode(keras.ops.convert_to_tensor(source_ids))
+        blocks = self._parts.decoder_blocks
+        return {"memory": [block.start(memory) for block in blocks], "mask": mask}
+
+    def initial_state(self, rows):
+        """Returns the caches of `rows` hypotheses before the first step.
+
+        Args:
+            rows: int or int scalar tensor, R.
+
+        Returns:
+            A nest of tensors that lead with R and grow by one position a step.
+        """
+        return [block.empty_cache(rows) for block in self._parts.decoder_blocks]
+
+    def decode_step(self, ids, step, state, context):
+        """Decodes one position of every hypothesis.
+
+        Args:
+            ids: int32 tensor of shape (R,), the last piece of every hypothesis; the
+                R / B hypotheses of a sentence stand together.
+            step: int32 scalar, position of that piece, from 0 on.
+            state: what `initial_state`, and then `decode_step`, returned.
+            context: what `decoding_context` returned.
+
+        Returns:
+            Tuple of float32 logits (R, V) and the new state.
+        """
+        x = self._parts.embed_target(ids[:, None], start_index=step)  # (R, 1, D)
+        caches = []
+        for block, cache, memory in zip(
+            self._parts.decoder_blocks, state, context["memory"], strict=True
+        ):
+            x, cache, _ = block.step(x, cache, memory, context["mask"])
+            caches.append(cache)
+        return self._parts.to_logits(x)[:, 0], caches
+
+    def get_config(self):
+        """Returns the constructor arguments."""
+        policy = keras.dtype_policies.serialize(self.dtype_policy)
+        fields = self.transformer_config.to_dict()
+        return {**fields, "dtype": policy, "name": self.name}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """Builds the model that `get_config` described."""
+        return cls(**config)

@@ -1,0 +1,176 @@
+"""The exact update: the only place where gradients become new weights.
+
+One update is the gradient of (sum of token losses) / (real target tokens of the
+global batch), for any number of replicas and micro-batches. `Model.fit` and the
+package's own loop both call `train_step`, in replica context.
+"""
+
+import tensorflow as tf
+
+from keras_attention.objectives.losses import label_logits, token_weights
+
+
+def train_step(model, data):
+    """Computes one update of a compiled `Transformer`.
+
+    Args:
+        model: `Transformer`.
+        data: tuple of the inputs, {"source_ids": (B, S), "target_ids": (B, T)}, the
+            labels (B, T) and optionally weights (B, T); this replica's rows.
+
+    Returns:
+        Dictionary of the metrics so far: loss, nll, perplexity, token_accuracy.
+
+    Raises:
+        ValueError: the model is not compiled, or the loss is not per token.
+    """
+    inputs, labels, weights = _unpack(model, data)
+    context = tf.distribute.get_replica_context()
+    replicas = context.num_replicas_in_sync
+    tokens = tf.reduce_sum(weights)
+    if replicas > 1:
+        tokens = context.all_reduce(tf.distribute.ReduceOp.SUM, tokens)
+    variables = model.trainable_variables
+    gradients = _sum_of_gradients(model, inputs, labels, weights, tokens)
+    if replicas > 1:
+        gradients = context.all_reduce(tf.distribute.ReduceOp.SUM, gradients)
+    gradients = _clip(model, gradients)
+    # Keras's optimizer sums the gradients of the replicas once more.
+    gradients = [gradient / replicas for gradient in gradients]
+    if replicas > 1:
+        context.merge_call(
+            lambda strategy, *parts: _apply_if(
+                model, _first_local(strategy, parts[0]), list(parts[1:]), variables
+            ),
+            args=(tokens > 0, *gradients),
+        )
+    else:
+        _apply_if(model, tokens > 0, gradients, variables)
+    return _results(model)
+
+
+def test_step(model, data):
+    """Measures one batch without dropout; arguments and result as `train_step`."""
+    inputs, labels, weights = _unpack(model, data)
+    logits = model(inputs, training=False)
+    losses = _token_losses(model, labels, logits)
+    _measure(model, labels, weights, logits, losses)
+    return _results(model)
+
+
+def _unpack(model, data):
+    if model._token_loss is None:
+        raise ValueError(
+            "The model has no loss. Call `model.compile(optimizer=..., "
+            "loss=keras_attention.LabelSmoothedCrossEntropy())` first."
+        )
+    if len(data) not in (2, 3):
+        raise ValueError(
+            "Data must yield (inputs, label_ids) or (inputs, label_ids, weights). "
+            f"Received: a tuple of {len(data)}."
+        )
+    inputs, labels = data[0], data[1]
+    sample_weight = data[2] if len(data) == 3 else None
+    return inputs, labels, token_weights(labels, sample_weight)
+
+
+def _token_losses(model, labels, logits):
+    losses = model._token_loss.call(labels, logits)
+    if losses.shape.rank != 2:
+        raise ValueError(
+            "The loss must give one value a token, (B, T), for an exact update. "
+            f"Received: {type(model._token_loss).__name__}.call giving shape "
+            f"{losses.shape}. Use `keras_attention.LabelSmoothedCrossEntropy`."
+        )
+    return tf.cast(losses, tf.float32)
+
+
+def _micro_batch_gradients(model, inputs, labels, weights, tokens):
+    """Returns this part's share of the gradient of the global mean loss."""
+    with tf.GradientTape() as tape:
+        logits = model(inputs, training=True)
+        losses = _token_losses(model, labels, logits)
+        # Divided before the backward pass: a sum over thousands of tokens would not
+        # fit float16.
+        share = tf.math.divide_no_nan(tf.reduce_sum(losses * weights), tokens)
+        share = model.optimizer.scale_loss(share)
+    gradients = tape.gradient(share, model.trainable_variables)
+    _measure(model, labels, weights, logits, losses)
+    return [tf.convert_to_tensor(gradient) for gradient in gradients]
+
+
+def _sum_of_gradients(model, inputs, labels, weights, tokens):
+    """Sums the gradients of the micro-batches, one after the other."""
+    parts = model._micro_batches
+    if parts == 1:
+        return _micro_batch_gradients(model, inputs, labels, weights, tokens)
+    rows = tf.shape(labels)[0]
+    check = tf.debugging.assert_equal(
+        rows % parts,
+        0,
+        f"The rows of a replica's batch must be a multiple of micro_batches={parts}.",
+    )
+    with tf.control_dependencies([check]):
+        size = rows // parts
+    sums = [tf.zeros(v.shape, v.dtype) for v in model.trainable_variables]
+
+    def body(part, sums):
+        def rows_of(tensor):
+            return tensor[part * size : (part + 1) * size]
+
+        gradients = _micro_batch_gradients(
+            model,
+            {name: rows_of(tensor) for name, tensor in inputs.items()},
+            rows_of(labels),
+            rows_of(weights),
+            tokens,
+        )
+        return part + 1, [total + new for total, new in zip(sums, gradients)]
+
+    # One part at a time: unrolled, they would hold their activations together.
+    _, sums = tf.while_loop(
+        lambda part, _: part < parts, body, (0, sums), parallel_iterations=1
+    )
+    return sums
+
+
+def _clip(model, gradients):
+    norm = model._gradient_clip_norm
+    if norm is None:
+        return gradients
+    # With loss scaling the gradients are still scaled here; so is the threshold.
+    return tf.clip_by_global_norm(
+        gradients, model.optimizer.scale_loss(tf.constant(float(norm)))
+    )[0]
+
+
+def _first_local(strategy, value):
+    return strategy.experimental_local_results(value)[0]
+
+
+def _apply_if(model, condition, gradients, variables):
+    """Applies the gradients; a step without a real token changes nothing."""
+
+    def apply():
+        model.optimizer.apply(gradients, variables)
+        return True
+
+    tf.cond(condition, apply, lambda: False)
+
+
+def _measure(model, labels, weights, logits, losses):
+    logits = tf.cast(tf.stop_gradient(logits), tf.float32)
+    labels = tf.cast(labels, tf.int32)
+    nll = tf.reduce_logsumexp(logits, axis=-1) - label_logits(labels, logits)
+    right = tf.cast(tf.equal(tf.argmax(logits, -1, tf.int32), labels), tf.float32)
+    tokens = tf.reduce_sum(weights)
+    metrics = model._token_metrics
+    metrics.loss.update_state(tf.reduce_sum(losses * weights), tokens)
+    total = tf.reduce_sum(nll * weights)
+    metrics.nll.update_state(total, tokens)
+    metrics.perplexity.update_state(total, tokens)
+    metrics.token_accuracy.update_state(tf.reduce_sum(right * weights), tokens)
+
+
+def _results(model):
+    return {metric.name: metric.result() for metric in model.metrics}

@@ -1,0 +1,115 @@
+"""Label-smoothed cross entropy, section 5.4 of the paper."""
+
+import keras
+from keras import ops
+
+from keras_attention.vocabulary import PAD_ID
+
+
+@keras.saving.register_keras_serializable("keras_attention")
+class LabelSmoothedCrossEntropy(keras.losses.Loss):
+    """Cross entropy against a target with some probability on the wrong classes.
+
+    The right class has 1 - eps, each of the V - 1 others eps / (V - 1):
+    loss = -(1 - eps - eps') log p_right - eps' sum_v log p_v, eps' = eps / (V - 1).
+
+    It is computed from the label's logit, the sum of the logits and their
+    log-sum-exp, so that no one-hot tensor of shape (B, T, V) exists.
+
+    `call` gives the loss of every token, `__call__` the mean over real tokens.
+    `Transformer` takes `call` and divides by the tokens of the global batch itself.
+
+    Args:
+        label_smoothing: eps_ls, in [0, 1).
+        name: of the loss.
+        ignored: `reduction` and `dtype`, for Keras; see Raises.
+
+    Call arguments:
+        y_true: integer labels of shape (B, T); PAD gives exactly 0.
+        y_pred: logits of shape (B, T, V); computed in float32.
+        sample_weight: weights of tokens, (B, T) or (B, 1); None = real tokens.
+
+    Returns:
+        float32 (B, T) from `call`, a float32 scalar from `__call__`.
+
+    Raises:
+        ValueError: a smoothing that cannot work, or logits whose shape does not
+            fit the labels.
+
+    Example:
+
+    >>> import numpy as np
+    >>> loss = LabelSmoothedCrossEntropy(label_smoothing=0.0)
+    >>> labels, logits = np.array([[3, 2, 0]]), np.zeros((1, 3, 8), "float32")
+    >>> round(float(loss(labels, logits)), 6)  # ln 8
+    2.079442
+
+    Reference: section 5.4.
+    """
+
+    def __init__(
+        self, label_smoothing=0.1, name="label_smoothed_cross_entropy", **kwargs
+    ):
+        super().__init__(name=name, **kwargs)
+        wrong = isinstance(label_smoothing, bool) or not isinstance(
+            label_smoothing, (int, float)
+        )
+        if wrong or not 0 <= label_smoothing < 1:
+            raise ValueError(
+                "`label_smoothing` must be a number of at least 0 and below 1. "
+                f"Received: label_smoothing={label_smoothing!r}."
+            )
+        self.label_smoothing = label_smoothing
+
+    def call(self, y_true, y_pred):
+        """Returns the loss of every token, exactly 0 where the label is PAD."""
+        labels, logits = ops.convert_to_tensor(y_true), ops.convert_to_tensor(y_pred)
+        if len(logits.shape) != len(labels.shape) + 1:
+            raise ValueError(
+                "Labels must be ids of shape (B, T) and predictions logits of shape "
+                f"(B, T, V). Received: labels of shape {tuple(labels.shape)}, "
+                f"predictions of shape {tuple(logits.shape)}."
+            )
+        logits = ops.cast(logits, "float32")
+        normalizer = ops.logsumexp(logits, axis=-1)  # (B, T)
+        nll = normalizer - label_logits(labels, logits)
+        if self.label_smoothing:
+            classes = logits.shape[-1]
+            other = self.label_smoothing / (classes - 1)
+            # -sum_v log p_v = V * log Z - sum_v logit_v
+            everything = classes * normalizer - ops.sum(logits, axis=-1)
+            nll = (1 - self.label_smoothing - other) * nll + other * everything
+        return ops.where(ops.not_equal(labels, PAD_ID), nll, 0.0)
+
+    def __call__(self, y_true, y_pred, sample_weight=None):
+        """Returns sum of losses / sum of weights; 0 if nothing is real."""
+        losses = self.call(y_true, y_pred)
+        weights = token_weights(y_true, sample_weight)
+        total = ops.sum(weights)
+        return ops.sum(losses * weights) / ops.where(total == 0, 1.0, total)
+
+    def get_config(self):
+        """Returns the constructor arguments."""
+        return {**super().get_config(), "label_smoothing": self.label_smoothing}
+
+
+def label_logits(labels, logits):
+    """Picks the logit of each label: (B, T), (B, T, V) -> (B, T)."""
+    index = ops.expand_dims(ops.cast(labels, "int32"), -1)
+    return ops.squeeze(ops.take_along_axis(logits, index, axis=-1), -1)
+
+
+def token_weights(labels, sample_weight=None):
+    """Returns the float32 weight of every token: given, or 1 where the label is real.
+
+    Args:
+        labels: integer tensor of shape (B, T).
+        sample_weight: tensor of shape (B, T), (B, 1) or (B,), or None.
+    """
+    labels = ops.convert_to_tensor(labels)
+    if sample_weight is None:
+        return ops.cast(ops.not_equal(labels, PAD_ID), "float32")
+    weights = ops.cast(sample_weight, "float32")
+    if len(weights.shape) == 1:
+        weights = ops.expand_dims(weights, -1)
+    return ops.broadcast_to(weights, ops.shape(labels))

@@ -1,0 +1,65 @@
+"""The learning-rate schedule, section 5.3 of the paper."""
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable("keras_attention")
+class NoamSchedule(keras.optimizers.schedules.LearningRateSchedule):
+    """Grows linearly for `warmup_steps` updates, then decays with their root.
+
+    lrate = scale * d_model^-0.5 * min(step^-0.5, step * warmup_steps^-1.5).
+
+    The paper counts updates from 1 and Keras from 0: update k (k = 0, 1, ...) gets
+    lrate(k + 1), so that the first update is not lost.
+
+    Args:
+        model_dim: int, d_model.
+        warmup_steps: int, at least 1.
+        scale: float factor; 1.0 is the paper's.
+
+    Call arguments:
+        step: int or float, or an integer or float scalar tensor: updates done.
+
+    Returns:
+        float32 scalar.
+
+    Raises:
+        ValueError: a value that cannot work (a warm-up of 0 would divide by zero).
+
+    Example:
+
+    >>> schedule = NoamSchedule(model_dim=512, warmup_steps=4000)
+    >>> f"{float(schedule(0)):.6e} {float(schedule(3999)):.6e}"
+    '1.746928e-07 6.987712e-04'
+
+    Reference: section 5.3, equation (3).
+    """
+
+    def __init__(self, model_dim, warmup_steps=4000, scale=1.0):
+        for name, value in (("model_dim", model_dim), ("warmup_steps", warmup_steps)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ValueError(
+                    f"`{name}` must be a positive integer. Received: {name}={value!r}."
+                )
+        if not 0 < scale < float("inf"):
+            raise ValueError(
+                f"`scale` must be a positive finite number. Received: scale={scale!r}."
+            )
+        self.model_dim = model_dim
+        self.warmup_steps = warmup_steps
+        self.scale = scale
+
+    def __call__(self, step):
+        """Returns the learning rate of the update that follows `step` others."""
+        step = ops.cast(step, "float32") + 1.0
+        rate = ops.minimum(ops.rsqrt(step), step * self.warmup_steps**-1.5)
+        return self.scale * self.model_dim**-0.5 * rate
+
+    def get_config(self):
+        """Returns the constructor arguments."""
+        return {
+            "model_dim": self.model_dim,
+            "warmup_steps": self.warmup_steps,
+            "scale": self.scale,
+        }

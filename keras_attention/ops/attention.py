@@ -1,0 +1,98 @@
+"""Scaled dot-product attention, equation (1) of the paper."""
+
+from keras import ops
+
+# Far below every score, yet finite and exact in float32: added to a score it leaves
+# nothing of it, and the softmax gives such a position exactly 0.
+MASKED_SCORE = -1e9
+
+
+def split_heads(inputs, num_heads):
+    """Cuts the last axis into heads: (B, L, H * K) -> (B, H, L, K).
+
+    Example:
+
+    >>> import numpy as np
+    >>> tuple(split_heads(np.ones((2, 5, 8)), num_heads=4).shape)
+    (2, 4, 5, 2)
+    """
+    batch, length, width = ops.shape(inputs)
+    heads = ops.reshape(inputs, (batch, length, num_heads, width // num_heads))
+    return ops.transpose(heads, (0, 2, 1, 3))
+
+
+def merge_heads(heads):
+    """Concatenates the heads again: (B, H, L, K) -> (B, L, H * K).
+
+    Example:
+
+    >>> import numpy as np
+    >>> tuple(merge_heads(np.ones((2, 4, 5, 2))).shape)
+    (2, 5, 8)
+    """
+    batch, num_heads, length, width = ops.shape(heads)
+    merged = ops.transpose(heads, (0, 2, 1, 3))
+    return ops.reshape(merged, (batch, length, num_heads * width))
+
+
+def attention_weights(query, key, mask=None):
+    """Computes softmax(Q K^T / sqrt(d_k)), always in float32.
+
+    Args:
+        query: tensor of shape (B, H, Q, K).
+        key: tensor of shape (B, H, M, K).
+        mask: boolean tensor broadcastable to (B, H, Q, M), True = may attend.
+
+    Returns:
+        float32 tensor of shape (B, H, Q, M). Masked positions get exactly 0; a row
+        with nothing to attend to is all zeros.
+
+    Example:
+
+    >>> import numpy as np
+    >>> weights = attention_weights(np.ones((1, 1, 1, 2)), np.ones((1, 1, 2, 2)))
+    >>> weights.numpy().tolist()
+    [[[[0.5, 0.5]]]]
+    """
+    # Scaling the smaller tensor is cheaper than scaling the scores.
+    query = query * ops.cast(query.shape[-1] ** -0.5, query.dtype)
+    scores = ops.matmul(query, ops.transpose(key, (0, 1, 3, 2)))
+    scores = ops.cast(scores, "float32")
+    if mask is None:
+        return ops.softmax(scores, axis=-1)
+    # The value is selected on the small mask and added once; selecting among the
+    # scores themselves costs several times more on a CPU.
+    scores = scores + ops.where(mask, 0.0, MASKED_SCORE)
+    anything = ops.any(mask, axis=-1, keepdims=True)
+    return ops.softmax(scores, axis=-1) * ops.cast(anything, "float32")
+
+
+def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
+    """Computes Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V.
+
+    Args:
+        query: tensor of shape (B, H, Q, K).
+        key: tensor of shape (B, H, M, K).
+        value: tensor of shape (B, H, M, Kv).
+        mask: boolean tensor broadcastable to (B, H, Q, M), True = may attend.
+        dropout: function applied to the weights; None (the paper) = none.
+
+    Returns:
+        Tuple of the output, (B, H, Q, Kv) in the dtype of `value`, and the
+        attention weights before dropout, float32 (B, H, Q, M).
+
+    Example:
+
+    >>> import numpy as np
+    >>> query, memory = np.ones((1, 2, 3, 4)), np.ones((1, 2, 5, 4))
+    >>> output, weights = scaled_dot_product_attention(query, memory, memory)
+    >>> tuple(output.shape), tuple(weights.shape)
+    ((1, 2, 3, 4), (1, 2, 3, 5))
+
+    Reference: section 3.2.1, equation (1).
+    """
+    query, key = ops.convert_to_tensor(query), ops.convert_to_tensor(key)
+    value = ops.convert_to_tensor(value)
+    weights = attention_weights(query, key, mask)
+    dropped = weights if dropout is None else dropout(weights)
+    return ops.matmul(ops.cast(dropped, value.dtype), value), weights
