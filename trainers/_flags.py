@@ -158,7 +158,7 @@ def corpus():
     """Defines the flags that name a run's text.
 
     Returns:
-        A function that gives the keyword arguments of `data.sources.open_corpora`
+        A function that gives the keyword arguments of `training.sources.load_corpora`
         and raises when a file is missing.
     """
     for name in CORPUS_FILES:
@@ -174,7 +174,7 @@ def corpus():
         given = {name: FLAGS[name].value for name in names if FLAGS[name].value}
         if not any(name in given for name in ("train_source", "tfds", "synthetic")):
             raise app.UsageError(
-                "name the text: --train_source and --train_target, --tfds or --synthetic"
+                "no text: name --train_source and --train_target, --tfds or --synthetic"
             )
         return {n: files(n) if n in CORPUS_FILES else v for n, v in given.items()}
 
@@ -232,6 +232,18 @@ def writable_directory(path, what="--workdir"):
     return path
 
 
+def new_file(path, what, source=None):
+    """Returns `path` as a file that can be written and is not the file `source`."""
+    path = pathlib.Path(path)
+    if source is not None and path.exists() and path.samefile(source):
+        raise ValueError(f"{what}: {path} is the input itself; name another file")
+    try:
+        open(path, "ab").close()
+    except OSError as error:
+        raise OSError(f"{what}: cannot write {path}: {error.strerror}") from error
+    return path
+
+
 def _parse(argv):
     try:
         rest = FLAGS(argv)
@@ -250,25 +262,26 @@ def _fail(error, code=2):
 
 
 def run_binary(main):
-    """Parses the flags and calls `main()`.
+    """Parses the flags and calls `main()`; what it returns is the exit code.
 
     What a user can mend (a wrong flag or value: exit code 2; a file that cannot be
-    read or written: exit code 1) is told as one line. Any other error is a fault of
-    the program and keeps its traceback.
+    read or written, a loss that is no number: exit code 1) is told as one line. Any
+    other error is a fault of the program and keeps its traceback.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     FLAGS.set_default("verbosity", logging.INFO)
 
     def guarded(_):
         try:
-            main()
+            code = main()
             sys.stdout.flush()
+            return code
         except BrokenPipeError:  # the reader of our output has gone, as with `| head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(1)
         except (app.UsageError, ValueError) as error:
             _fail(error)
-        except OSError as error:
+        except (OSError, FloatingPointError) as error:
             _fail(error, code=1)
 
     app.run(guarded, flags_parser=_parse)

@@ -1,0 +1,34 @@
+"""Exports the averaged model of a run as a SavedModel: strings in, strings out.
+
+python -m trainers.export_translation --workdir runs/a --export_dir saved_models/a
+"""
+
+from absl import logging
+
+from trainers import _flags
+
+_flags.workdir()
+_flags.define("export_dir", str, "saved_models/NAME; the new version goes below it")
+DECODING = _flags.config_flags("decoding", omit=("num_hypotheses", "batch_tokens"))
+
+
+def main():
+    """Loads the translator of the run and writes its next version."""
+    workdir = _flags.existing_workdir("model.keras", "tokenizer")
+    directory = _flags.writable_directory(_flags.required("export_dir"), "--export_dir")
+
+    from keras_attention.decoding.translator import Translator
+    from keras_attention.export.saved_model import export_saved_model
+
+    version = export_saved_model(Translator.load(workdir, **DECODING()), directory)
+    logging.info("exported to %s", version)
+    print(version)
+
+
+def run():
+    """Runs the binary; the console script calls it."""
+    _flags.run_binary(main)
+
+
+if __name__ == "__main__":
+    run()
