@@ -158,7 +158,7 @@ def corpus():
     """Defines the flags that name a run's text.
 
     Returns:
-        A function that gives the keyword arguments of `data.sources.open_corpora`
+        A function that gives the keyword arguments of `training.sources.load_corpora`
         and raises when a file is missing.
     """
     for name in CORPUS_FILES:

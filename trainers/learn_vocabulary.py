@@ -20,10 +20,10 @@ def main():
     corpus = CORPUS()
     workdir = _flags.writable_directory(_flags.required("workdir"))
 
-    from keras_attention.data.sources import open_corpora
     from keras_attention.data.tokenizer import SubwordTokenizer
+    from keras_attention.training.sources import load_corpora
 
-    train, _ = open_corpora(**corpus)
+    train, _ = load_corpora(**corpus)
     tokenizer = SubwordTokenizer.learn_from_lines(
         train.lines(),
         VOCABULARY()["vocabulary_size"],
