@@ -2,5 +2,13 @@
 
 from keras_attention.decoding.beam_search import beam_search
 from keras_attention.decoding.beam_steps import BeamSearchOutput, length_penalty
+from keras_attention.decoding.translation import Translation
+from keras_attention.decoding.translator import Translator
 
-__all__ = ["BeamSearchOutput", "beam_search", "length_penalty"]
+__all__ = [
+    "BeamSearchOutput",
+    "Translation",
+    "Translator",
+    "beam_search",
+    "length_penalty",
+]

@@ -109,9 +109,12 @@ def beam_search(
         return length, *_drop(ended, beams, pool, output, state, contexts, parents)
 
     beams, pool, output = _start(limits, sizes)
-    # A sentence with limit 0 has ended before the first step.
+    # A sentence with limit 0 has ended before the first step: its first hypothesis is
+    # the empty one. (`record` cannot say so, scatter refuses ids without columns.)
     zero, ended = tf.constant(0), limits <= 0
-    output = record(output, beams, pool, ended, zero, alpha)
+    is_first = tf.range(sizes.hypotheses) == 0
+    is_empty = ended[:, None] & is_first  # (B, N)
+    output = output._replace(scores=tf.where(is_empty, 0.0, output.scores))
     parents = tf.zeros_like(beams.last_ids) + tf.range(sizes.beams)
     variables = (zero, *_drop(ended, beams, pool, output, state, contexts, parents))
     variables = tf.while_loop(

@@ -1,0 +1,68 @@
+"""Texts of a request: checked, and put into batches of about the same length."""
+
+import numpy as np
+import tensorflow as tf
+
+from keras_attention.data.text import to_bytes
+from keras_attention.vocabulary import END_ID, PAD_ID
+
+# The logits of a step are rows * beams * V numbers; short lines would otherwise make
+# batches of thousands of rows.
+MOST_ROWS = 256
+
+
+def check_texts(name, texts):
+    """Returns a list of bytes.
+
+    Raises:
+        ValueError: `texts` is one text, or no iterable of str and bytes.
+
+    Example:
+
+    >>> check_texts("texts", ["a dog", b"a cat"])
+    [b'a dog', b'a cat']
+    """
+    if isinstance(texts, (str, bytes)) or not hasattr(texts, "__iter__"):
+        raise ValueError(
+            f"`{name}` must be a list of texts. Received: {texts!r}. "
+            "Put a single text into a list."
+        )
+    texts = list(texts)
+    for row, text in enumerate(texts):
+        if not isinstance(text, (str, bytes)):
+            raise ValueError(
+                f"`{name}` must hold nothing but str or bytes. Received: "
+                f"{type(text).__name__} at index {row}. "
+                'Pass "" where there is no text.'
+            )
+    return [to_bytes(text) for text in texts]
+
+
+def append_end(pieces):
+    """Returns ragged ids (B, None) with END behind each row."""
+    return tf.concat([pieces, tf.fill((pieces.nrows(), 1), END_ID)], axis=1)
+
+
+def dense(ragged, rows):
+    """Returns some rows of ragged ids as a tensor with PAD behind."""
+    return tf.gather(ragged, rows).to_tensor(PAD_ID)
+
+
+def batches(cells, budget):
+    """Yields the rows of each batch, longest first.
+
+    Args:
+        cells: (B,) integers, the length of each row; rows of 0 are left out.
+        budget: rows times length of a batch, unless one row alone is longer.
+
+    Example:
+
+    >>> [rows.tolist() for rows in batches(np.array([3, 9, 0, 4]), budget=8)]
+    [[1], [3, 0]]
+    """
+    order = np.argsort(-cells, kind="stable")
+    order = order[cells[order] > 0]
+    while order.size:
+        rows = min(max(1, budget // int(cells[order[0]])), MOST_ROWS)
+        yield order[:rows]
+        order = order[rows:]

@@ -1,0 +1,273 @@
+"""Texts in, translations out: what a trained model and its tokenizer do together."""
+
+import codecs
+import itertools
+
+import numpy as np
+import tensorflow as tf
+from absl import logging
+
+from keras_attention.config import DecodingConfig
+from keras_attention.decoding.beam_search import beam_search
+from keras_attention.decoding.forced import check_fits, forced_log_probs
+from keras_attention.decoding.loading import load_parts
+from keras_attention.decoding.texts import append_end, batches, check_texts, dense
+from keras_attention.decoding.translation import Translation, read_hypotheses
+from keras_attention.vocabulary import PAD_ID
+
+
+class Translator:
+    """Translates texts with a model, its tokenizer and a way to search.
+
+    A translation does not depend on the texts beside it. The model's variables are
+    read at every call, so one translator can follow a model that is being trained;
+    its graph is traced once for each beam size and number of hypotheses.
+
+    Args:
+        model: a `Transformer`.
+        tokenizer: the `SubwordTokenizer` that the model was trained with.
+        decoding_config: `DecodingConfig`; None = its defaults.
+
+    Raises:
+        ValueError: model and tokenizer differ in the size of their vocabularies.
+
+    Example:
+
+    >>> translator = Translator.load("runs/en-de")  # doctest: +SKIP
+    >>> translator(["A dog runs."])  # doctest: +SKIP
+    ['Ein Hund läuft.']
+
+    Reference:
+        Section 6.1.
+    """
+
+    def __init__(self, model, tokenizer, decoding_config=None):
+        vocabulary_size = model.transformer_config.vocabulary_size
+        if tokenizer.vocabulary_size != vocabulary_size:
+            raise ValueError(
+                "Model and tokenizer must have one vocabulary. Received: a model of "
+                f"{vocabulary_size} pieces and a tokenizer of "
+                f"{tokenizer.vocabulary_size}. Take the tokenizer of the model's run."
+            )
+        self.model = model
+        self.tokenizer = tokenizer
+        self.decoding_config = decoding_config or DecodingConfig()
+        self._searches = {}  # (beam_size, num_hypotheses) -> tf.function
+        ids = tf.TensorSpec([None, None], tf.int32)
+        self._score = tf.function(
+            lambda sources, labels: forced_log_probs(model, sources, labels),
+            input_signature=[ids, ids],
+            autograph=False,
+        )
+
+    @classmethod
+    def load(cls, workdir, **overrides):
+        """Returns the translator of a finished run.
+
+        Args:
+            workdir: a directory with `config.json`, `tokenizer/` and `model.keras`.
+            **overrides: fields of `DecodingConfig` that replace those of the run.
+
+        Raises:
+            ValueError: one of them is missing or is not what it should be.
+        """
+        model, tokenizer, config = load_parts(workdir)
+        return cls(model, tokenizer, config.replace(**overrides))
+
+    def __call__(self, texts):
+        """Returns the best translation of each text, as a list of str."""
+        return [translation.text for translation in self.translate(texts)]
+
+    def translate(self, texts, first_line=1, **overrides):
+        """Returns what was found for each text, in the order of the texts.
+
+        Args:
+            texts: list of str or bytes (any bytes); one text is one source, so line
+                breaks in it count as spaces.
+            first_line: number of the first text in warnings, for a caller that
+                translates a file part by part.
+            **overrides: fields of `DecodingConfig` for this call, such as
+                `num_hypotheses`, `beam_size`, `length_penalty_alpha` or
+                `max_extra_length`.
+
+        Returns:
+            List of `Translation`.
+
+        Raises:
+            ValueError: `texts` is no list of texts, or an override cannot work.
+        """
+        config = self.decoding_config.replace(**overrides)
+        texts = check_texts("texts", texts)
+        return self._translate(texts, config, first_line) if texts else []
+
+    def translate_lines(self, lines, window=2_048, **overrides):
+        """Yields a translation, a str without line breaks, for every line.
+
+        Memory is bounded by `window`; inside it lines are sorted by length.
+
+        Args:
+            lines: iterable of bytes or str, such as a file opened with "rb". A line
+                feed at the end, and a carriage return before it, are dropped.
+            window: lines that are read before the first of them is answered.
+            **overrides: as in `translate`.
+
+        Raises:
+            ValueError: a line is no text, or an override cannot work.
+        """
+        if isinstance(lines, (str, bytes)):
+            raise ValueError(
+                f"`lines` must be an iterable of lines. Received: {lines!r}. "
+                "Put a single line into a list."
+            )
+        lines, first_line = iter(lines), 1
+        while texts := check_texts("lines", itertools.islice(lines, window)):
+            texts = [text.removesuffix(b"\n").removesuffix(b"\r") for text in texts]
+            if first_line == 1:
+                texts[0] = texts[0].removeprefix(codecs.BOM_UTF8)
+            for translation in self.translate(texts, first_line, **overrides):
+                # Byte pieces could spell a line break.
+                yield " ".join(translation.text.splitlines())
+            first_line += len(texts)
+
+    def score(self, sources, targets):
+        """Returns the log-probability of each target, by forced decoding.
+
+        It is the sum over the target's pieces and END, without length penalty: what
+        the search calls the score, times `length_penalty(length, alpha)`. A source
+        that is too long is cut as in `translate`; an empty one is scored as well.
+
+        Args:
+            sources, targets: lists of str or bytes, one target a source.
+
+        Returns:
+            List of float, natural logarithms.
+
+        Raises:
+            ValueError: lists of different lengths, something that is no text, or a
+                target longer than a learned position table.
+        """
+        sources = check_texts("sources", sources)
+        targets = check_texts("targets", targets)
+        if len(sources) != len(targets):
+            raise ValueError(
+                "Scoring needs one target for each source. Received: "
+                f"{len(sources)} sources and {len(targets)} targets."
+            )
+        scores = np.zeros(len(sources), np.float32)
+        if not sources:
+            return []
+        source_ids, source_lengths = self._encode(sources)
+        self._warn_of_cuts(source_lengths.numpy(), first_line=1)
+        label_ids = self.tokenizer.tokenize(targets)
+        check_fits(label_ids.row_lengths().numpy(), self.model.max_decoding_length)
+        label_ids = append_end(label_ids)
+        cells = np.maximum(source_ids.row_lengths(), label_ids.row_lengths())
+        for rows in batches(cells, self.decoding_config.batch_tokens):
+            scores[rows] = self._score(dense(source_ids, rows), dense(label_ids, rows))
+        return scores.tolist()
+
+    def encode(self, texts):
+        """Turns texts into what `search` takes; usable in a graph.
+
+        Args:
+            texts: tf.string tensor (B,), or a list of str or bytes.
+
+        Returns:
+            source_ids: (B, S) int32, pieces and END, then PAD.
+            truncated: (B,) bool, whether pieces were cut off.
+        """
+        source_ids, lengths = self._encode(texts)
+        return source_ids.to_tensor(PAD_ID), lengths > self._most_pieces()
+
+    def search(self, source_ids, config=None, alpha=None, extra=None):
+        """Searches the translations of encoded sources; usable in a graph.
+
+        Args:
+            source_ids: (B, S) int32, pieces and END, then PAD. A row without pieces
+                is not searched: length 0, score 0.
+            config: `DecodingConfig`; None = the translator's own.
+            alpha: float32 scalar in place of the configuration's
+                `length_penalty_alpha`, so that it can be fed to a graph.
+            extra: int32 scalar in place of its `max_extra_length`.
+
+        Returns:
+            `BeamSearchOutput`.
+        """
+        config = config or self.decoding_config
+        alpha = config.length_penalty_alpha if alpha is None else alpha
+        extra = config.max_extra_length if extra is None else extra
+        real = tf.cast(tf.not_equal(source_ids, PAD_ID), tf.int32)
+        pieces = tf.reduce_sum(real, axis=1) - 1  # (B,), END left out
+        limits = tf.where(pieces > 0, pieces + extra, 0)
+        if self.model.max_decoding_length is not None:
+            limits = tf.minimum(limits, self.model.max_decoding_length)
+        rows = tf.shape(source_ids)[0]
+        return beam_search(
+            self.model.decode_step,
+            self.model.initial_state(rows * config.beam_size),
+            batch_size=rows,
+            vocabulary_size=self.tokenizer.vocabulary_size,
+            max_lengths=limits,
+            beam_size=config.beam_size,
+            length_penalty_alpha=alpha,
+            num_hypotheses=config.num_hypotheses,
+            context=self.model.decoding_context(source_ids),
+        )
+
+    def _traced_search(self, config):
+        """Returns the `tf.function` of a beam size and a number of hypotheses."""
+        key = (config.beam_size, config.num_hypotheses)
+        if key not in self._searches:
+            self._searches[key] = tf.function(
+                lambda ids, alpha, extra: self.search(ids, config, alpha, extra),
+                input_signature=[
+                    tf.TensorSpec([None, None], tf.int32),
+                    tf.TensorSpec([], tf.float32),
+                    tf.TensorSpec([], tf.int32),
+                ],
+                autograph=False,
+            )
+        return self._searches[key]
+
+    def _translate(self, texts, config, first_line):
+        source_ids, lengths = self._encode(texts, config)
+        lengths = lengths.numpy()
+        truncated = self._warn_of_cuts(lengths, first_line, config)
+        found = [("", 0.0, 0, [("", 0.0)])] * len(texts)  # what an empty source gives
+        search = self._traced_search(config)
+        alpha = tf.constant(config.length_penalty_alpha, tf.float32)
+        extra = tf.constant(config.max_extra_length, tf.int32)
+        cells = np.where(lengths > 0, source_ids.row_lengths(), 0)
+        for rows in batches(cells, config.batch_tokens):
+            output = search(dense(source_ids, rows), alpha, extra)
+            for row, result in zip(
+                rows, read_hypotheses(self.tokenizer, output), strict=True
+            ):
+                found[row] = result
+        return [
+            Translation(*result, truncated=bool(cut), source_length=int(length))
+            for result, cut, length in zip(found, truncated, lengths, strict=True)
+        ]
+
+    def _most_pieces(self, config=None):
+        """Returns how many pieces of a source the model reads, END left out."""
+        most = (config or self.decoding_config).max_source_length
+        table = self.model.max_decoding_length
+        return most if table is None else min(most, table - 1)
+
+    def _encode(self, texts, config=None):
+        """Returns ragged source ids with END, and the lengths before any cut."""
+        pieces = self.tokenizer.tokenize(texts)
+        lengths = tf.cast(pieces.row_lengths(), tf.int32)
+        return append_end(pieces[:, : self._most_pieces(config)]), lengths
+
+    def _warn_of_cuts(self, lengths, first_line, config=None):
+        most = self._most_pieces(config)
+        for row in np.flatnonzero(lengths > most):
+            logging.warning(
+                "Line %d: the source has %d pieces and was cut at %d.",
+                first_line + row,
+                lengths[row],
+                most,
+            )
+        return lengths > most
