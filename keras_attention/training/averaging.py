@@ -1,0 +1,93 @@
+"""The model that a run leaves behind: the average of its last checkpoints."""
+
+import os
+import pathlib
+
+import keras
+
+from keras_attention.data.tokenizer import SubwordTokenizer
+from keras_attention.models.build import build_transformer
+from keras_attention.training import workdir as workdirs
+from keras_attention.training.checkpoints import average_weights, list_checkpoints
+
+
+def average_workdir(workdir, config=None, count=None):
+    """Averages the last checkpoints of a run into its `model.keras` (paper, 6.1).
+
+    Args:
+        workdir: directory of the run.
+        config: its configuration; None = read from the workdir.
+        count: checkpoints to average; None = the configuration's; fewer are taken when
+            the run has fewer.
+
+    Returns:
+        (path of `model.keras`, list of the averaged weights).
+
+    Raises:
+        ValueError: no run, no checkpoint, a count below 1, or checkpoints of
+            different models.
+    """
+    workdir = pathlib.Path(workdir)
+    config = config or workdirs.read_config(workdir)
+    if config is None:
+        raise ValueError(
+            f"Expected the workdir of a run. Received: {workdir}, which has no "
+            f"{workdirs.CONFIG}. Train in it first."
+        )
+    count = config["training"].average_checkpoints if count is None else count
+    if count < 1:
+        raise ValueError(f"`count` must be at least 1. Received: {count}.")
+    paths = list_checkpoints(workdir / workdirs.CHECKPOINTS)[-count:]
+    weights = average_weights(paths)
+    model = build_transformer(config["transformer"], config["training"].dtype_policy)
+    model.set_weights(weights)
+    return save_model(model, workdir / workdirs.MODEL), weights
+
+
+def save_model(model, path):
+    """Saves a model as `.keras`, whole or not at all; returns the path."""
+    path = pathlib.Path(path)
+    temporary = path.with_name(f".tmp-{os.getpid()}-{path.name}")
+    model.save(temporary)
+    os.replace(temporary, path)
+    return path
+
+
+def load_initial_weights(model, config, tokenizer, initial_workdir):
+    """Gives a new run the weights of an earlier one.
+
+    Args:
+        model: of the new run.
+        config: of the new run.
+        tokenizer: of the new run.
+        initial_workdir: directory of the earlier run, with its `model.keras`.
+
+    Raises:
+        ValueError: no such model, another model shape, or another vocabulary.
+    """
+    initial = pathlib.Path(initial_workdir)
+    earlier = workdirs.read_config(initial)
+    if earlier is None or not (initial / workdirs.MODEL).exists():
+        raise ValueError(
+            "`initial_workdir` must hold a finished run with its averaged model. "
+            f"Received: {initial}. Finish or average that run first."
+        )
+    vocabulary = SubwordTokenizer.load(initial / workdirs.TOKENIZER)
+    if vocabulary.sha256 != tokenizer.sha256:
+        raise ValueError(
+            "A run can start from another's weights only with its vocabulary. "
+            "Received: different tokenizers. Copy "
+            f"{initial / workdirs.TOKENIZER} into the new "
+            "workdir before training."
+        )
+    weights = keras.models.load_model(
+        initial / workdirs.MODEL, compile=False
+    ).get_weights()
+    shapes = [tuple(value.shape) for value in weights]
+    if shapes != [tuple(variable.shape) for variable in model.weights]:
+        raise ValueError(
+            "A run can start from another's weights only with the same model. "
+            f"Received: {earlier['transformer']} in {initial}, "
+            f"{config['transformer']} asked for."
+        )
+    model.set_weights(weights)

@@ -1,0 +1,294 @@
+"""The loop of a run: update, log, validate, save, until there is a reason to stop."""
+
+import dataclasses
+import math
+import signal
+import time
+
+import tensorflow as tf
+
+from keras_attention.objectives.schedule import NoamSchedule
+from keras_attention.training.checkpoints import list_checkpoints
+from keras_attention.training.progress import duration, shown
+from keras_attention.training.validation import metric_values
+
+_MEANS = ("loss", "nll", "token_accuracy")
+
+
+@dataclasses.dataclass
+class RunParts:
+    """Everything that takes part in a run; each is described by its own class."""
+
+    config: dict
+    model: object
+    steps: object
+    batches: object
+    validator: object  # or None: a run without validation pairs
+    state: object
+    checkpoints: object
+    metrics_log: object
+    tensorboard: object
+    progress: object
+    callbacks: object  # or None
+    signals: object
+
+
+class Loop:
+    """Trains until a reason to stop.
+
+    Args:
+        parts: the `RunParts`.
+    """
+
+    def __init__(self, parts):
+        self.parts = parts
+        self.state = parts.state
+        self.training = parts.config["training"]
+        self._schedule = NoamSchedule(
+            parts.config["transformer"].model_dim,
+            self.training.warmup_steps,
+            self.training.learning_rate_scale,
+        )
+        self._saved_at = self.state.seconds
+        self._mark = None
+        self._validation = {}
+
+    def run(self):
+        """Trains.
+
+        Returns:
+            Why it stopped: "max_steps", "max_minutes", "patience", "callback",
+            "SIGTERM" or "SIGINT".
+
+        Raises:
+            FloatingPointError: the loss was not finite; the message names the update
+                and the last good checkpoint.
+        """
+        self._mark = time.monotonic()
+        self._call("on_train_begin")
+        if self.state.step == 0:
+            self.validate()
+        reason = self._stop_reason()
+        while reason is None:
+            reason = self._epoch()
+        self._call("on_train_end", self._validation)
+        return reason
+
+    def _epoch(self):
+        state, batches = self.state, self.parts.batches
+        counts = count_tokens(batches, state.epoch)
+        reason = None
+        if state.batch == 0:
+            self._call("on_epoch_begin", state.epoch)
+        if state.batch < len(counts):
+            data = batches.dataset(state.epoch, start=state.batch)
+            for inputs, label_ids in data:
+                self._update(inputs, label_ids, counts[state.batch])
+                reason = self._after_update()
+                if reason is not None:
+                    return reason
+        self._fold()
+        logs = _means(state.epoch_sums)
+        logs.update({f"val_{k}": v for k, v in self._validation.items()})
+        self._call("on_epoch_end", state.epoch, logs)
+        state.epoch, state.batch, state.epoch_sums = state.epoch + 1, 0, {}
+        return self._stop_reason()
+
+    def _update(self, inputs, label_ids, counts):
+        state = self.state
+        self._call("on_train_batch_begin", state.batch)
+        self.parts.steps.train(inputs, label_ids)
+        _add(state.window, {**counts, "pending": counts["target_tokens"], "updates": 1})
+        if self.parts.callbacks is not None:
+            logs = metric_values(self.parts.model)
+            self._call("on_train_batch_end", state.batch, logs)
+        state.step += 1
+        state.batch += 1
+        _add(state.window, {"seconds": self._tick()})
+
+    def _after_update(self):
+        state, training = self.state, self.training
+        if state.step % training.log_steps == 0:
+            self._log()
+        reason = self._stop_reason()
+        save = self._save_is_due()
+        every = training.validation_steps
+        if state.step % every == 0 if every else save and reason is None:
+            self.validate()
+            reason = reason or self._stop_reason()
+        if save or reason is not None:
+            self.save()
+        return reason
+
+    def _save_is_due(self):
+        every, minutes = (
+            self.training.checkpoint_steps,
+            self.training.checkpoint_minutes,
+        )
+        if every is not None and self.state.step % every == 0:
+            return True
+        waited = self.state.seconds - self._saved_at
+        return minutes is not None and waited >= minutes * 60
+
+    def _stop_reason(self):
+        state, training, signals = self.state, self.training, self.parts.signals
+        if signals.received is not None:
+            return signal.Signals(signals.received).name
+        if state.step >= training.max_steps:
+            return "max_steps"
+        if training.max_minutes and state.seconds >= training.max_minutes * 60:
+            return "max_minutes"
+        if training.patience and state.stale_validations >= training.patience:
+            return "patience"
+        return "callback" if self.parts.model.stop_training else None
+
+    def _tick(self):
+        # Adds the time since the last call to the run's time.
+        now = time.monotonic()
+        passed, self._mark = now - self._mark, now
+        self.state.seconds += passed
+        return passed
+
+    def _fold(self):
+        # Moves the metric sums of the device to the sums of the host.
+        state = self.state
+        weight = state.window.pop("pending", 0)
+        if weight == 0:
+            return
+        self._check_finite()
+        values = metric_values(self.parts.model)
+        self.parts.model.reset_metrics()
+        sums = {name: values[name] * weight for name in _MEANS}
+        for totals in (state.window, state.epoch_sums):
+            _add(totals, {**sums, "weight": weight})
+
+    def _log(self):
+        self._fold()
+        state, window = self.state, self.state.window
+        seconds = max(window["seconds"], 1e-9)
+        record = {
+            "kind": "train",
+            "step": state.step,
+            "epoch": state.epoch,
+            **_means(window),
+            "learning_rate": float(self._schedule(state.step - 1)),
+            "source_tokens_per_second": window["source_tokens"] / seconds,
+            "target_tokens_per_second": window["target_tokens"] / seconds,
+            "real_token_share": (window["source_tokens"] + window["target_tokens"])
+            / window["cells"],
+            "minutes": state.seconds / 60,
+        }
+        self.parts.progress.train(record, state.seconds, seconds / window["updates"])
+        state.window = {}
+        self._record("train", record)
+
+    def _record(self, group, record):
+        self.parts.metrics_log.write(record)
+        values = {k: v for k, v in record.items() if k not in ("kind", "step")}
+        self.parts.tensorboard.scalars(group, record["step"], values)
+
+    def validate(self, kind="validation"):
+        """Evaluates the model as it is and records it.
+
+        Args:
+            kind: "validation", or "final" for the averaged weights.
+
+        Returns:
+            The figures, empty for a run without validation pairs.
+        """
+        if self.parts.validator is None:
+            return {}
+        self._call("on_test_begin")
+        values = self.parts.validator.losses()
+        if self.state.step > 0:  # an untrained model would only babble to its limits
+            scores, samples = self.parts.validator.bleu()
+            values.update(scores)
+            self.parts.tensorboard.samples(self.state.step, samples)
+        self._call("on_test_end", values)
+        self._tick()
+        if kind == "validation":
+            self._compare(values["nll"])
+            self._validation = values
+        record = {"kind": kind, "step": self.state.step, **values}
+        if self.state.step == 0:
+            record["log_vocabulary_size"] = math.log(
+                self.parts.config["transformer"].vocabulary_size
+            )
+        self._record(kind, {**record, "minutes": self.state.seconds / 60})
+        self.parts.progress.say(
+            f"{kind} at step {self.state.step}: {shown(values)}  "
+            f"after {duration(self.state.seconds)}"
+        )
+        return values
+
+    def _compare(self, nll):
+        state = self.state
+        if state.best_nll is None or nll < state.best_nll:
+            state.best_nll, state.stale_validations = nll, 0
+        else:
+            state.stale_validations += 1
+
+    def save(self):
+        """Saves the run, unless its weights are no longer finite."""
+        self._check_finite(weights=True)
+        self.parts.metrics_log.sync()
+        self.parts.tensorboard.sync()
+        self.parts.checkpoints.save()
+        self._tick()
+        self._saved_at = self.state.seconds
+
+    def _check_finite(self, weights=False):
+        step = self.parts.steps.first_bad_step()
+        if step is None and weights:
+            finite = (tf.math.is_finite(v.value) for v in self.parts.model.weights)
+            if not all(bool(tf.reduce_all(values)) for values in finite):
+                step = self.state.step
+        if step is None:
+            return
+        good = list_checkpoints(self.parts.checkpoints.directory)
+        rate = float(self._schedule(step - 1))
+        raise FloatingPointError(
+            f"The loss or a weight is not finite since update {step} (learning rate "
+            f"{rate:.3g}). The last good checkpoint: {good[-1] if good else 'none'}. "
+            "Look at the data of that update, lower learning_rate_scale, lengthen the "
+            "warm-up or set gradient_clip_norm."
+        )
+
+    def _call(self, event, *arguments):
+        if self.parts.callbacks is not None:
+            getattr(self.parts.callbacks, event)(*arguments)
+
+
+def count_tokens(batches, epoch):
+    """Returns, for every batch of an epoch, its real tokens a side and its cells.
+
+    Source tokens count END, target tokens are the labels (END, but not START).
+
+    Args:
+        batches: `TokenBatches`.
+        epoch: number of the epoch.
+
+    Returns:
+        A list of dictionaries "source_tokens", "target_tokens", "cells".
+    """
+    source, target = (lengths + 1 for lengths in batches.encoded.lengths())
+    return [
+        {
+            "source_tokens": int(source[rows].sum()),
+            "target_tokens": int(target[rows].sum()),
+            "cells": 2 * shape[0] * shape[1],
+        }
+        for rows, shape in batches.plan(epoch)
+    ]
+
+
+def _add(totals, values):
+    for name, value in values.items():
+        totals[name] = totals.get(name, 0) + value
+
+
+def _means(sums):
+    means = {name: sums[name] / sums["weight"] for name in _MEANS if name in sums}
+    if "nll" in means:
+        means["perplexity"] = math.exp(min(means["nll"], 700.0))
+    return means

@@ -1,0 +1,203 @@
+"""What a run needs before its first update: configuration, subwords, batches, model."""
+
+import dataclasses
+import hashlib
+
+import keras
+
+from keras_attention.data.batching import TokenBatches, encode_pairs
+from keras_attention.data.corpora import ParallelCorpus
+from keras_attention.data.tokenizer import SubwordTokenizer
+from keras_attention.models.build import build_transformer
+from keras_attention.objectives.losses import LabelSmoothedCrossEntropy
+from keras_attention.objectives.optimizer import make_optimizer
+from keras_attention.training.sources import Corpora, load_corpora
+from keras_attention.training.strategy import check_replicas
+from keras_attention.training.workdir import (
+    PARTS,
+    TOKENIZER,
+    check_same_run,
+    read_config,
+    versions,
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class RunInputs:
+    """What a run reads.
+
+    Args:
+        config: the whole configuration, checked against that of the workdir.
+        tokenizer: of the workdir.
+        train_batches: `TokenBatches` of the training pairs.
+        valid: validation pairs as text, or None.
+        valid_batches: `TokenBatches` of them, or None.
+    """
+
+    config: dict
+    tokenizer: SubwordTokenizer
+    train_batches: TokenBatches
+    valid: ParallelCorpus | None
+    valid_batches: TokenBatches | None
+
+    def describe(self):
+        """Returns one line about the training batches."""
+        data = self.config["data"]
+        share = 100 * data["real_token_share"]
+        shapes = " ".join(f"{r}x{length}" for r, length in self.train_batches.shapes)
+        return (
+            f"{data['pairs']} pairs, dropped {data['dropped']}; batches {shapes}; "
+            f"{share:.1f}% of the cells are real tokens"
+        )
+
+
+def prepare(workdir, data, corpora, preset, overrides, strategy):
+    """Reads all that a run needs, learning the tokenizer if the workdir has none.
+
+    Args:
+        workdir: directory of the run, a `pathlib.Path`.
+        data: arguments of `load_corpora`, or None.
+        corpora: (training pairs, validation pairs or None) in place of `data`.
+        preset: name of a preset, or None.
+        overrides: "transformer", "training", "decoding" -> replaced fields.
+        strategy: a `tf.distribute.Strategy`.
+
+    Returns:
+        `RunInputs`.
+
+    Raises:
+        ValueError: the workdir holds a run with another configuration, vocabulary or
+            other pairs; no pairs; or values that cannot work.
+    """
+    recorded = read_config(workdir)
+    if data is None and corpora is None and recorded is not None:
+        data = recorded["data"]["sources"]
+    # Wrong values are told before the pairs are read, which may take minutes.
+    size = overrides["transformer"].get("vocabulary_size")
+    draft = choose_config(recorded, preset, overrides, size or 37_000)
+    check_replicas(strategy, draft["training"])
+    train, valid = Corpora(*corpora) if corpora else load_corpora(**(data or {}))
+    tokenizer = _tokenizer(workdir, train, size, draft["training"].tokenizer_kind)
+    config = choose_config(recorded, preset, overrides, tokenizer.vocabulary_size)
+    batches = _batches(train, tokenizer, config["training"])
+    config["data"] = {
+        "sources": data or {},
+        "pairs": batches.encoded.num_pairs,
+        "dropped": {k: int(v) for k, v in batches.encoded.dropped.items()},
+        "real_token_share": batches.real_token_share(0),
+        "sha256": fingerprint(batches.encoded),
+    }
+    config["versions"] = versions()
+    if recorded is not None:
+        check_same_run(recorded, config)
+    valid_batches = valid and _batches(valid, tokenizer, config["training"])
+    return RunInputs(config, tokenizer, batches, valid, valid_batches)
+
+
+def choose_config(recorded, preset, overrides, vocabulary_size):
+    """Returns the configuration that a command asks for.
+
+    Args:
+        recorded: configuration of the workdir, or None.
+        preset: name of a preset, or None = the recorded values, or "base".
+        overrides: "transformer", "training", "decoding" -> replaced fields.
+        vocabulary_size: of the tokenizer.
+
+    Returns:
+        The three configurations in a dictionary, with the name of the preset.
+
+    Raises:
+        ValueError: an unknown preset or field, or a value that cannot work.
+    """
+    going_on = recorded is not None and preset is None
+    name = recorded.get("preset", "base") if going_on else preset or "base"
+    config = {"preset": name}
+    for part, cls in PARTS.items():
+        replaced = dict(overrides[part])
+        if part == "transformer":
+            replaced["vocabulary_size"] = vocabulary_size
+        if going_on:
+            config[part] = recorded[part].replace(**replaced)
+        else:
+            config[part] = cls.from_preset(name, **replaced)
+    return config
+
+
+def compiled_model(config, strategy):
+    """Builds the model of a run with its optimizer, ready for updates.
+
+    Args:
+        config: configuration of the run.
+        strategy: a `tf.distribute.Strategy`; the variables are made in its scope.
+
+    Returns:
+        A compiled `Transformer`.
+    """
+    training = config["training"]
+    keras.utils.set_random_seed(training.seed)
+    with strategy.scope():
+        model = build_transformer(config["transformer"], training.dtype_policy)
+        optimizer = make_optimizer(
+            config["transformer"].model_dim,
+            warmup_steps=training.warmup_steps,
+            scale=training.learning_rate_scale,
+            beta_1=training.beta_1,
+            beta_2=training.beta_2,
+            epsilon=training.optimizer_epsilon,
+        )
+        model.compile(
+            optimizer=optimizer,
+            loss=LabelSmoothedCrossEntropy(training.label_smoothing),
+            micro_batches=training.micro_batches,
+            gradient_clip_norm=training.gradient_clip_norm,
+        )
+        model.optimizer.build(model.trainable_variables)
+    return model
+
+
+def fingerprint(encoded):
+    """Returns the sha256 of the ids that a run learns from.
+
+    Args:
+        encoded: an `EncodedCorpus`.
+    """
+    digest = hashlib.sha256()
+    for array in (
+        encoded.source_tokens,
+        encoded.source_offsets,
+        encoded.target_tokens,
+        encoded.target_offsets,
+    ):
+        digest.update(f"{array.dtype} {array.shape} ".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def _tokenizer(workdir, train, size, kind):
+    directory = workdir / TOKENIZER
+    if directory.exists():
+        tokenizer = SubwordTokenizer.load(directory)
+        if size not in (None, tokenizer.vocabulary_size):
+            raise ValueError(
+                "`vocabulary_size` must be that of the workdir's tokenizer, "
+                f"{tokenizer.vocabulary_size}. Received: {size}. Leave it out, or take "
+                "another workdir."
+            )
+        return tokenizer
+    if size is None:
+        raise ValueError(
+            "`vocabulary_size` is needed to learn a tokenizer, as the workdir has "
+            "none. Received: None. The paper has 37000 for English-German."
+        )
+    tokenizer = SubwordTokenizer.learn_from_lines(train.lines(), size, kind)
+    tokenizer.save(directory)
+    return tokenizer
+
+
+def _batches(corpus, tokenizer, training):
+    encoded = encode_pairs(
+        corpus, tokenizer, training.max_source_length, training.max_target_length
+    )
+    return TokenBatches(
+        encoded, training.batch_tokens, training.rows_multiple, training.seed
+    )

@@ -1,0 +1,74 @@
+"""Where a run's text comes from: files, TensorFlow Datasets or the embedded corpus."""
+
+from typing import NamedTuple
+
+from keras_attention.data.corpora import ParallelCorpus, pairs_from_tfds, read_pairs
+
+TRAIN_SPLIT, VALID_SPLIT = "train", "validation"
+
+
+class Corpora(NamedTuple):
+    """The pairs of a run: to learn from, and to validate with (or None)."""
+
+    train: ParallelCorpus
+    valid: ParallelCorpus | None = None
+
+
+def load_corpora(
+    train_source=None,
+    train_target=None,
+    valid_source=None,
+    valid_target=None,
+    tfds=None,
+    tfds_data_dir=None,
+    source_language=None,
+    target_language=None,
+    synthetic=False,
+):
+    """Reads the training and the validation pairs of a run.
+
+    The arguments are plain values, so that `config.json` can record them, and carry
+    the names of the binaries' flags.
+
+    Args:
+        train_source, train_target: lists of text files, line n beside line n.
+        valid_source, valid_target: the same for validation; may be left out.
+        tfds: name of a translation data set of TensorFlow Datasets; its splits
+            "train" and "validation" are read.
+        tfds_data_dir: where that data set lies.
+        source_language, target_language: its features, such as "en" and "de".
+        synthetic: True reads the embedded English-German corpus.
+
+    Returns:
+        `Corpora`.
+
+    Raises:
+        ValueError: not exactly one of files, `tfds` and `synthetic`, one side
+            without the other, or text that cannot be read.
+    """
+    given = {
+        "train_source and train_target": bool(train_source or train_target),
+        "tfds": bool(tfds),
+        "synthetic": bool(synthetic),
+    }
+    named = [name for name, is_given in given.items() if is_given]
+    if len(named) != 1:
+        raise ValueError(
+            f"Expected exactly one of {'; '.join(given)}. "
+            f"Received: {'; '.join(named) or 'none of them'}."
+        )
+    if synthetic:
+        from keras_attention.data.synthetic import synthetic_splits
+
+        splits = synthetic_splits()
+        return Corpora(splits.train, splits.valid)
+    if tfds:
+        languages = (source_language, target_language, tfds_data_dir)
+        return Corpora(
+            pairs_from_tfds(tfds, TRAIN_SPLIT, *languages),
+            pairs_from_tfds(tfds, VALID_SPLIT, *languages),
+        )
+    valid = None
+    if valid_source or valid_target:
+        valid = read_pairs(valid_source or [], valid_target or [])
+    return Corpora(read_pairs(train_source or [], train_target or []), valid)

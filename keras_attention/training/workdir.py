@@ -1,0 +1,134 @@
+"""The directory of a run: its config.json, and files that appear whole or not at all.
+
+A workdir holds `config.json tokenizer/ checkpoints/ tensorboard/ model.keras
+metrics.jsonl bleu.json`. `config.json` says all that made the run; starting again in
+the same workdir with other values is refused, because the result would be neither of
+the two runs.
+"""
+
+import json
+import os
+import pathlib
+import platform
+
+import keras
+import tensorflow as tf
+
+from keras_attention.config import DecodingConfig, TrainingConfig, TransformerConfig
+from keras_attention.version import __version__
+
+CONFIG = "config.json"
+TOKENIZER = "tokenizer"
+CHECKPOINTS = "checkpoints"
+TENSORBOARD = "tensorboard"
+MODEL = "model.keras"
+METRICS = "metrics.jsonl"
+
+PARTS = {
+    "transformer": TransformerConfig,
+    "training": TrainingConfig,
+    "decoding": DecodingConfig,
+}
+# What a run may change when it goes on: these do not touch the updates themselves.
+CHANGEABLE = {
+    "transformer": (),
+    "training": (
+        "average_checkpoints",
+        "checkpoint_minutes",
+        "checkpoint_steps",
+        "log_steps",
+        "max_minutes",
+        "max_steps",
+        "patience",
+        "validation_sentences",
+        "validation_steps",
+    ),
+    "decoding": tuple(DecodingConfig.__dataclass_fields__),
+}
+
+
+def write_atomically(path, text):
+    """Writes a text file that is either whole or absent, also after a power cut."""
+    path = pathlib.Path(path)
+    temporary = path.with_name(f".tmp-{os.getpid()}-{path.name}")
+    with open(temporary, "w", encoding="utf-8") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+    os.replace(temporary, path)
+
+
+def versions():
+    """Returns the versions of everything that takes part in an update."""
+    return {
+        "keras_attention": __version__,
+        "keras": keras.__version__,
+        "tensorflow": tf.__version__,
+        "python": platform.python_version(),
+    }
+
+
+def read_config(workdir):
+    """Returns the configuration of a run, or None when the workdir holds none.
+
+    Args:
+        workdir: the directory of the run.
+
+    Returns:
+        A dictionary: "transformer", "training" and "decoding" hold configurations,
+        "data" and "versions" plain values.
+
+    Raises:
+        ValueError: the file is not what `write_config` writes.
+    """
+    path = pathlib.Path(workdir) / CONFIG
+    if not path.exists():
+        return None
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        parts = {name: cls.from_dict(record[name]) for name, cls in PARTS.items()}
+        return {**record, **parts}
+    except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(
+            f"{path} is not the configuration of a run: expected an object with "
+            f"{', '.join(PARTS)}. Received: {error!r}. Mend it or take a new workdir."
+        ) from error
+
+
+def write_config(workdir, config):
+    """Writes `config.json` atomically; `config` is what `read_config` returns."""
+    record = {
+        name: value.to_dict() if name in PARTS else value
+        for name, value in config.items()
+    }
+    text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+    write_atomically(pathlib.Path(workdir) / CONFIG, text)
+
+
+def check_same_run(recorded, wanted):
+    """Checks that a workdir can go on with the wanted configuration.
+
+    Args:
+        recorded: configuration of the workdir, as `read_config` returns it.
+        wanted: configuration that is asked for now.
+
+    Raises:
+        ValueError: a field differs that may not change within a run.
+    """
+    differences = []
+    for part in PARTS:
+        old, new = recorded[part].to_dict(), wanted[part].to_dict()
+        differences += [
+            f"{part}.{field}: {old[field]!r} in the workdir, {new[field]!r} asked for"
+            for field in old
+            if old[field] != new[field] and field not in CHANGEABLE[part]
+        ]
+    old, new = recorded["data"].get("sha256"), wanted["data"]["sha256"]
+    if old != new:
+        differences.append("data: the training pairs are not those of the workdir")
+    if differences:
+        raise ValueError(
+            "The workdir holds a run with another configuration, and a run keeps its "
+            f"configuration. Received: {'; '.join(differences)}. "
+            "Take another workdir, or the values of this one."
+        )
