@@ -2,7 +2,7 @@
 
 import keras
 
-from keras_attention.layers.checks import check_choice, check_rate
+from keras_attention.layers.checks import check_choice, check_epsilon, check_rate
 
 
 @keras.saving.register_keras_serializable("keras_attention")
@@ -31,7 +31,7 @@ class AddAndNorm(keras.layers.Layer):
         float32.
 
     Raises:
-        ValueError: a rate or position that cannot work.
+        ValueError: a rate, epsilon or position that cannot work.
 
     Masking: supported; the mask of `inputs` is passed on.
 
@@ -55,7 +55,9 @@ class AddAndNorm(keras.layers.Layer):
         super().__init__(**kwargs)
         self.supports_masking = True
         self.dropout_rate = check_rate("dropout_rate", dropout_rate)
-        self.layer_norm_epsilon = layer_norm_epsilon
+        self.layer_norm_epsilon = check_epsilon(
+            "layer_norm_epsilon", layer_norm_epsilon
+        )
         self.norm_position = check_choice(
             "norm_position", norm_position, ("post", "pre")
         )

@@ -23,6 +23,16 @@ def check_rate(name, value):
     return value
 
 
+def check_epsilon(name, value):
+    """Raises a `ValueError` unless `value` is a positive finite number."""
+    wrong = isinstance(value, bool) or not isinstance(value, (int, float))
+    if wrong or not 0 < value < float("inf"):
+        raise ValueError(
+            f"`{name}` must be a positive finite number. Received: {name}={value!r}."
+        )
+    return value
+
+
 def check_choice(name, value, choices):
     """Raises a `ValueError` unless `value` is one of `choices`."""
     if value not in choices:

@@ -60,10 +60,11 @@ class LearnedPositionalEmbedding(keras.layers.Layer):
                 f"Received: an input that reaches position {end}. Shorten the input, "
                 "or make the layer with a larger `max_length`."
             )
-        rows = keras.ops.convert_to_tensor(self.embeddings)[start_index:end]
-        # A slice past the end comes out short; asking for the full length makes that
-        # an error on every device instead of a silent clamp.
-        rows = keras.ops.broadcast_to(rows, (length, inputs.shape[-1]))
+        # `slice` refuses to reach past the end, on every device; indexing would come
+        # out short, and one short row would be broadcast to all positions.
+        rows = keras.ops.slice(
+            self.embeddings, (start_index, 0), (length, inputs.shape[-1])
+        )
         return inputs + keras.ops.cast(rows, inputs.dtype)
 
     def compute_output_shape(self, input_shape):

@@ -59,12 +59,20 @@ def attention_weights(query, key, mask=None):
     scores = ops.matmul(query, ops.transpose(key, (0, 1, 3, 2)))
     scores = ops.cast(scores, "float32")
     if mask is None:
-        return ops.softmax(scores, axis=-1)
+        return _softmax(scores)
     # The value is selected on the small mask and added once; selecting among the
     # scores themselves costs several times more on a CPU.
     scores = scores + ops.where(mask, 0.0, MASKED_SCORE)
     anything = ops.any(mask, axis=-1, keepdims=True)
-    return ops.softmax(scores, axis=-1) * ops.cast(anything, "float32")
+    return _softmax(scores) * ops.cast(anything, "float32")
+
+
+def _softmax(scores):
+    if scores.shape[-1] == 1:
+        # What Keras computes too, but with a warning; the first step of decoding
+        # has one position.
+        return ops.ones_like(scores)
+    return ops.softmax(scores, axis=-1)
 
 
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):

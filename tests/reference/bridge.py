@@ -74,3 +74,46 @@ def assign(pairs, weights):
     """Arrays into variables."""
     for symbol, variable in pairs:
         variable.assign(weights[symbol])
+
+
+def block_parts(block):
+    """Pairs of an oracle key and the variables of one part of a block."""
+    parts = [
+        ("self", attention_variables(block.self_attention)),
+        ("norm_self", norm_variables(block.self_attention_norm)),
+        ("ffn", feed_forward_variables(block.feed_forward)),
+        ("norm_ffn", norm_variables(block.feed_forward_norm)),
+    ]
+    if hasattr(block, "memory_attention"):
+        parts.append(("cross", attention_variables(block.memory_attention)))
+        parts.append(("norm_cross", norm_variables(block.memory_attention_norm)))
+    return parts
+
+
+def to_symbols(block, arrays):
+    """Arrays by variable path -> the oracle's dictionary of one block."""
+    heads = block.self_attention.num_heads
+    result = {}
+    for key, pairs in block_parts(block):
+        result[key] = {}
+        for symbol, variable in pairs:
+            array = np.asarray(arrays[variable.path], dtype="float64")
+            if key in ("self", "cross") and symbol[-1] != "O":
+                array = _split(array, heads)
+            result[key][symbol] = array
+    return result
+
+
+def block_weights(block):
+    """Weights of an `EncoderBlock` or `DecoderBlock` for the oracle."""
+    return to_symbols(block, {v.path: v for v in block.variables})
+
+
+def set_block(block, weights):
+    """Gives a built block the weights of the oracle."""
+    set_attention(block.self_attention, weights["self"])
+    if "cross" in weights:
+        set_attention(block.memory_attention, weights["cross"])
+    for key, pairs in block_parts(block):
+        if key not in ("self", "cross"):
+            assign(pairs, weights[key])
