@@ -7,7 +7,11 @@ package's own loop both call `train_step`, in replica context.
 
 import tensorflow as tf
 
-from keras_attention.objectives.losses import label_logits, token_weights
+from keras_attention.objectives.losses import (
+    exponential_sums,
+    label_logits,
+    token_weights,
+)
 
 
 def train_step(model, data):
@@ -160,9 +164,12 @@ def _apply_if(model, condition, gradients, variables):
 
 def _measure(model, labels, weights, logits, losses):
     logits = tf.cast(tf.stop_gradient(logits), tf.float32)
-    labels = tf.cast(labels, tf.int32)
-    nll = tf.reduce_logsumexp(logits, axis=-1) - label_logits(labels, logits)
-    right = tf.cast(tf.equal(tf.argmax(logits, -1, tf.int32), labels), tf.float32)
+    # The same operations as in the loss, which the graph optimiser computes once.
+    highest, _, total = exponential_sums(logits)
+    chosen = label_logits(tf.cast(labels, tf.int32), logits)
+    nll = highest + tf.math.log(total) - chosen
+    # A label that ties with the highest logit counts as right.
+    right = tf.cast(chosen >= highest, tf.float32)
     tokens = tf.reduce_sum(weights)
     metrics = model._token_metrics
     metrics.loss.update_state(tf.reduce_sum(losses * weights), tokens)
