@@ -1,7 +1,7 @@
 """What happens to text before any subword model sees it, in Python and in a graph.
 
-Both sides do the same: bytes that are not UTF-8 become U+FFFD, and characters that
-separate lines or control devices become spaces. (nmt_nfkc of SentencePiece deletes
+Both sides do the same: bytes that are not UTF-8, characters that separate lines and
+those that control devices become spaces. (nmt_nfkc of SentencePiece deletes
 some of them, such as the vertical tab, which would glue two words into one.)
 """
 
@@ -9,12 +9,12 @@ import re
 
 import tensorflow as tf
 
-SEPARATORS = "\x00-\x1f\x7f-\x9f\u2028\u2029"
+SEPARATORS = "\x00-\x1f\x7f-\x9f\u2028\u2029\ufffd"  # U+FFFD: what was no UTF-8
 _SEPARATORS = re.compile(f"[{SEPARATORS}]")
 
 
 def clean_text(text):
-    """Returns a str with separators as spaces and lone surrogates as U+FFFD.
+    """Returns a str with separators and lone surrogates as spaces.
 
     Example:
 

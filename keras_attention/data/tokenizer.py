@@ -25,8 +25,8 @@ class SubwordTokenizer(tf.Module):
     """Text to subword ids and back; both directions run in a graph.
 
     Ids 0..3 are `[PAD] [UNK] [START] [END]`, and no text ever becomes one of them
-    but `[UNK]`. Any bytes may come in: what is not UTF-8 becomes U+FFFD, control
-    characters and line separators count as spaces, then NFKC is applied (nmt_nfkc
+    but `[UNK]`. Any bytes may come in: what is not UTF-8, control characters and line
+    separators count as spaces, then NFKC is applied (nmt_nfkc
     of SentencePiece for "bpe" and "unigram"). So `detokenize(tokenize(text))` is the
     normalised text; what the vocabulary does not know comes back as U+2047.
     References for BLEU must therefore stay raw.

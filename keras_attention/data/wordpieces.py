@@ -18,9 +18,11 @@ from keras_attention.vocabulary import SPECIAL_PIECES, UNK, UNK_ID
 SPACE = "\u2581"
 SUFFIX = "##"
 MAX_WORD_CHARACTERS = 24  # longer runs are cut into words without a space between
-MAX_WORD_BYTES = 4 * (MAX_WORD_CHARACTERS + 1)
-_WORD = rf"({SPACE}?[\pL\pM\pN]{{1,{MAX_WORD_CHARACTERS}}}|{SPACE}?[^{SPACE}]|{SPACE})"
+MAX_WORD_BYTES = 4 * MAX_WORD_CHARACTERS
+_WORD = rf"({SPACE}?[\pL\pM\pN]+|{SPACE}?[^{SPACE}]|{SPACE})"
+_LONG_WORD = rf"([^ ]{{{MAX_WORD_CHARACTERS}}})"
 _LINES_A_CALL = 10_000
+_THRESHOLD_RANGE = 8
 
 
 def split_words(texts):
@@ -30,7 +32,8 @@ def split_words(texts):
     texts = tf.strings.strip(texts)
     marked = tf.strings.regex_replace(tf.strings.join([SPACE, texts]), " ", SPACE)
     marked = tf.where(tf.equal(texts, ""), "", marked)
-    return tf.strings.split(tf.strings.regex_replace(marked, _WORD, r"\1 "))
+    words = tf.strings.regex_replace(marked, _WORD, r"\1 ")
+    return tf.strings.split(tf.strings.regex_replace(words, _LONG_WORD, r"\1 "))
 
 
 def learn_model(lines, vocabulary_size):
@@ -65,17 +68,20 @@ def learn_model(lines, vocabulary_size):
             else "there is no text to learn from"
         )
         _refuse(reason, vocabulary_size)
+    words = sorted(counts, key=lambda word: (-counts[word], word))
+    # A word as frequent as the threshold is a piece, so a lower one is too low; one
+    # far above is too high. (The learner halves its way, a full pass a step.)
+    lowest = counts[words[min(vocabulary_size, len(words)) - 1]]
     learned = learner.learn(
-        counts.most_common(),
+        [(word, counts[word]) for word in words],
         vocab_size=vocabulary_size,
         reserved_tokens=list(SPECIAL_PIECES),
-        upper_thresh=None,
-        lower_thresh=2,
+        upper_thresh=_THRESHOLD_RANGE * lowest,
+        lower_thresh=lowest,
         max_input_tokens=-1,
-        max_token_length=MAX_WORD_CHARACTERS + 1,
+        max_token_length=MAX_WORD_CHARACTERS,
         max_unique_chars=len(characters) + 1,
     )
-    words = sorted(counts, key=lambda word: (-counts[word], word))
     pieces = list(dict.fromkeys([*needed, *learned, *words]))
     if vocabulary_size > len(pieces):
         _refuse(
@@ -150,7 +156,11 @@ class WordPieces(tf.Module):
 
     def tokenize(self, texts):
         """Clean texts (B,) -> int32 ragged (B, None)."""
-        return self._tokenizer.tokenize(split_words(texts)).merge_dims(1, 2)
+        ids = self._tokenizer.tokenize(split_words(texts)).merge_dims(1, 2)
+        # An unseen character comes out as the table's bucket behind the vocabulary.
+        return ids.with_flat_values(
+            tf.where(ids.flat_values < self.vocabulary_size, ids.flat_values, UNK_ID)
+        )
 
     def detokenize(self, ids):
         """Ragged int32 (B, None), every id inside the vocabulary -> texts (B,)."""
