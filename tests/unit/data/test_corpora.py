@@ -1,0 +1,142 @@
+"""Only LF ends a line; a pair lives or dies as a pair."""
+
+import gzip
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keras_attention.data import ParallelCorpus, pairs_from_tfds, read_lines, read_pairs
+
+
+def write(path, content):
+    opener = gzip.open if path.name.endswith(".gz") else open
+    with opener(path, "wb") as file:
+        file.write(content)
+    return path
+
+
+ODD = "un\r\ndeux\u2028bis\ntrois\x0bter\n\nquatre\x85fin\rsuite\n".encode()
+
+
+@pytest.mark.parametrize("name", ["odd.txt", "odd.txt.gz"])
+@pytest.mark.parametrize("content", [ODD, ODD[:-1]])
+def test_only_line_feeds_end_lines(tmp_path, name, content):
+    lines = read_lines(write(tmp_path / name, content))
+    assert len(lines) == 5
+    assert lines[0] == "un"
+    assert lines[4].split()[-2:] == ["fin", "suite"]
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\r\n"))))
+def test_lines_come_back(tmp_path_factory, lines):
+    path = tmp_path_factory.mktemp("lines") / "x"
+    write(path, "".join(f"{line}\n" for line in lines).encode())
+    expected = [line.removeprefix("\ufeff") for line in lines[:1]] + lines[1:]
+    assert read_lines(path) == expected
+
+
+@given(st.binary())
+def test_any_bytes_have_as_many_lines_as_wc_counts(tmp_path_factory, content):
+    lines = read_lines(write(tmp_path_factory.mktemp("bytes") / "x", content))
+    last = bool(content) and not content.endswith(b"\n")
+    if content not in (b"\xef\xbb\xbf",):  # a byte order mark alone is no line
+        assert len(lines) == content.count(b"\n") + last
+
+
+def test_missing_unreadable_and_damaged_files_are_named(tmp_path):
+    whole = gzip.compress(b"a line\n" * 100)
+    truncated = tmp_path / "cut.gz"
+    truncated.write_bytes(whole[:-12])
+    plain = tmp_path / "plain.gz"
+    plain.write_bytes(b"not gzip")
+    corrupt = tmp_path / "corrupt.gz"
+    corrupt.write_bytes(whole[:12] + b"\xff\x00\xff" + whole[15:])
+    for path in (tmp_path / "none", tmp_path, truncated, plain, corrupt):
+        with pytest.raises(ValueError, match="Cannot read the text file") as error:
+            read_lines(path)
+        assert str(path) in str(error.value)
+        assert "\n" not in str(error.value)
+
+
+def test_an_empty_side_drops_the_pair(tmp_path):
+    source = write(tmp_path / "s", b"a\n\nb\n \t\nc\n")
+    target = write(tmp_path / "t.gz", b"x\ny\nz\nu\n \n")
+    corpus = read_pairs(source, [target])
+    assert (corpus.sources, corpus.targets) == (["a", "b"], ["x", "z"])
+    assert corpus.counts == {"read": 5, "empty": 3}
+    assert len(corpus) == 2
+    assert list(corpus.lines()) == ["a", "b", "x", "z"]
+
+
+def test_several_files_are_read_in_order(tmp_path):
+    sources = [write(tmp_path / "s1", b"a\n"), write(tmp_path / "s2", b"b\nc")]
+    targets = [write(tmp_path / "t1", b"x\n"), write(tmp_path / "t2", b"y\nz\n")]
+    corpus = read_pairs(sources, targets)
+    assert (corpus.sources, corpus.targets) == (["a", "b", "c"], ["x", "y", "z"])
+
+
+def test_unequal_files_are_an_error_that_names_both(tmp_path):
+    source, target = write(tmp_path / "s", b"a\nb\nc\n"), write(tmp_path / "t", b"x\ny")
+    with pytest.raises(ValueError, match=r"/s with 3 and .*/t with 2 lines"):
+        read_pairs([source], [target])
+    # equal sums do not hide unequal files
+    with pytest.raises(ValueError, match="equal numbers of lines"):
+        read_pairs([source, target], [target, source])
+
+
+def test_numbers_of_files_must_agree(tmp_path):
+    path = write(tmp_path / "s", b"a\n")
+    for sources, targets in (([path], []), ([], []), ([path, path], [path])):
+        with pytest.raises(ValueError, match="as many target files"):
+            read_pairs(sources, targets)
+
+
+def test_nothing_left_is_an_error(tmp_path):
+    source, target = write(tmp_path / "s", b"a\n\n"), write(tmp_path / "t", b" \nx\n")
+    with pytest.raises(ValueError, match=r"/s, .*/t: .*no pair with text.*'empty': 2"):
+        read_pairs(source, target)
+    empty = write(tmp_path / "e", b"")
+    with pytest.raises(ValueError, match="no pair with text"):
+        read_pairs(empty, empty)
+
+
+def test_sides_must_be_equally_long():
+    with pytest.raises(ValueError, match="2 sources and 1 targets"):
+        ParallelCorpus.from_pairs(["a", "b"], ["x"])
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write(tmp_path / "en.train.txt", b"a dog\na cat\n\n")
+    write(tmp_path / "de.train.txt", "ein Hund\neine Kätze\nx\n".encode())
+    return tmp_path
+
+
+def test_tfds_folder(folder):
+    corpus = pairs_from_tfds("translate_folder", "train", "en", "de", data_dir=folder)
+    assert corpus.sources == ["a dog", "a cat"]
+    assert corpus.targets == ["ein Hund", "eine Kätze"]
+    turned = pairs_from_tfds("translate_folder", source_language="de", data_dir=folder)
+    assert (turned.sources, turned.targets) == (corpus.targets, corpus.sources)
+    default = pairs_from_tfds("translate_folder", data_dir=folder)
+    assert {*default.sources, *default.targets} == {*corpus.lines()}
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ({"split": "test"}, "Cannot read split 'test'.*test"),
+        ({"source_language": "fr"}, "languages among.*'fr'"),
+        ({"source_language": "en", "target_language": "en"}, "two different"),
+    ],
+)
+def test_tfds_errors(folder, arguments, words):
+    with pytest.raises(ValueError, match=words):
+        pairs_from_tfds("translate_folder", data_dir=folder, **arguments)
+
+
+def test_tfds_unknown_name(tmp_path):
+    with pytest.raises(ValueError, match="Cannot read .*'no_such_corpus'") as error:
+        pairs_from_tfds("no_such_corpus", data_dir=tmp_path)
+    assert "\n" not in str(error.value)
