@@ -57,6 +57,9 @@ class TokenEmbedding(keras.layers.Layer):
             shape=(self.vocabulary_size, self.model_dim),
             initializer=keras.initializers.RandomNormal(stddev=self.model_dim**-0.5),
             name="embeddings",
+            # Without this Keras hands out a half-precision copy whenever the layer
+            # is called outside of a model, and logits would differ between the two.
+            autocast=False,
         )
         self.built = True
 
