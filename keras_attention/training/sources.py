@@ -5,6 +5,7 @@ from typing import NamedTuple
 from keras_attention.data.corpora import ParallelCorpus, pairs_from_tfds, read_pairs
 
 TRAIN_SPLIT, VALID_SPLIT = "train", "validation"
+SYNTHETIC_PAIRS = {"train": 100_000, "valid": 1_000}
 
 
 class Corpora(NamedTuple):
@@ -58,10 +59,7 @@ def load_corpora(
             f"Received: {'; '.join(named) or 'none of them'}."
         )
     if synthetic:
-        from keras_attention.data.synthetic import synthetic_splits
-
-        splits = synthetic_splits()
-        return Corpora(splits.train, splits.valid)
+        return Corpora(*map(synthetic_pairs, ("train", "valid")))
     if tfds:
         languages = (source_language, target_language, tfds_data_dir)
         return Corpora(
@@ -72,3 +70,14 @@ def load_corpora(
     if valid_source or valid_target:
         valid = read_pairs(valid_source or [], valid_target or [])
     return Corpora(read_pairs(train_source or [], train_target or []), valid)
+
+
+def synthetic_pairs(split):
+    """Returns the first `SYNTHETIC_PAIRS[split]` pairs of the embedded corpus."""
+    from keras_attention.data.synthetic import synthetic_corpus
+
+    examples = synthetic_corpus(split, SYNTHETIC_PAIRS[split])
+    return ParallelCorpus.from_pairs(
+        [example.source for example in examples],
+        [example.target for example in examples],
+    )
