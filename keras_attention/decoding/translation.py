@@ -30,7 +30,7 @@ class Translation:
 def read_hypotheses(tokenizer, output):
     """Yields (text, score, length, hypotheses) of each row of an output."""
     rows, slots, longest = output.ids.shape
-    texts = tokenizer.detokenize(tf.reshape(output.ids, (-1, longest)))
+    texts = tokenizer.detokenize(tf.reshape(output.ids, (rows * slots, longest)))
     texts = np.reshape(texts.numpy(), (rows, slots))
     scores, lengths = output.scores.numpy(), output.lengths.numpy()
     for row in range(rows):
