@@ -1,0 +1,24 @@
+"""A small translator whose weights are drawn so that it says something."""
+
+import keras
+import pytest
+
+from keras_attention.config import DecodingConfig, TransformerConfig
+from keras_attention.data.tokenizer import SubwordTokenizer
+from keras_attention.decoding.translator import Translator
+from keras_attention.models.build import build_transformer
+
+LINES = ["to be or not to be", "that is the question"] * 4
+
+
+@pytest.fixture(scope="module")
+def translator():
+    keras.utils.set_random_seed(1)
+    tokenizer = SubwordTokenizer.learn_from_lines(LINES, 24)
+    config = TransformerConfig(
+        24, num_layers=1, model_dim=8, num_heads=2, feed_forward_dim=16
+    )
+    decoding = DecodingConfig(
+        beam_size=2, max_extra_length=2, max_source_length=6, num_hypotheses=2
+    )
+    return Translator(build_transformer(config), tokenizer, decoding)

@@ -1,0 +1,159 @@
+"""Versions: numbered, whole or absent, never overwritten."""
+
+import json
+
+import keras
+import pytest
+import tensorflow as tf
+
+from keras_attention.export import saved_model
+from keras_attention.export.saved_model import export_saved_model
+
+
+class Quick(tf.Module):
+    """Stands for the real module where only files matter."""
+
+    def __init__(self, translator):
+        super().__init__()
+        weight = tf.Variable([1.0])
+        function = tf.function(lambda text: {"score": weight}).get_concrete_function(
+            tf.TensorSpec([None], tf.string, name="text")
+        )
+        self.weights = list(function.graph.variables)
+        self.signatures_ = {"serving_default": function}
+
+    @property
+    def signatures(self):
+        return self.signatures_
+
+
+class Wrong(Quick):
+    """Tracks a Keras layer, as the obvious export does."""
+
+    def __init__(self, translator):
+        super().__init__(translator)
+        self.layer = keras.layers.Dense(1)
+        self.layer.build((None, 1))
+        self.weights = []
+        self.signatures_ = {
+            "serving_default": tf.function(
+                lambda text: {"score": self.layer.bias.value}
+            ).get_concrete_function(tf.TensorSpec([None], tf.string, name="text"))
+        }
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    monkeypatch.setattr(saved_model, "TranslationModule", Quick)
+
+
+def names(directory):
+    return sorted(path.name for path in directory.iterdir())
+
+
+def test_versions_count_up_from_what_is_there(quick, translator, tmp_path):
+    directory = tmp_path / "not" / "yet"
+    assert export_saved_model(translator, str(directory)) == directory / "1"
+    (directory / "9").mkdir()
+    (directory / "README.md").write_text("11")
+    (directory / "12-old").mkdir()
+    (directory / "\u0663\u0663").mkdir()  # digits, and no number to a server
+    assert export_saved_model(translator, directory) == directory / "10"
+    (directory / "0021").touch()
+    assert export_saved_model(translator, directory) == directory / "22"
+    assert (directory / "1" / "saved_model.pb").is_file()
+
+
+def test_another_user_may_read_a_version(quick, translator, tmp_path):
+    version = export_saved_model(translator, tmp_path)
+    assert version.stat().st_mode & 0o777 == 0o755
+
+
+def test_a_number_taken_in_the_meantime_is_passed_over(
+    quick, translator, tmp_path, monkeypatch
+):
+    taken = tmp_path / "1"
+    taken.mkdir()
+    (taken / "theirs").touch()
+    last_version, answers = saved_model._last_version, [0]
+    monkeypatch.setattr(
+        saved_model,
+        "_last_version",
+        lambda directory: answers.pop() if answers else last_version(directory),
+    )
+    assert export_saved_model(translator, tmp_path) == tmp_path / "2"
+    assert names(taken) == ["theirs"]
+
+
+def test_a_rename_that_cannot_work_is_not_tried_for_ever(tmp_path, monkeypatch):
+    with pytest.raises(OSError):
+        saved_model._publish(tmp_path / "missing", tmp_path)
+
+
+def test_the_guard_stops_a_wrong_export(translator, tmp_path, monkeypatch):
+    monkeypatch.setattr(saved_model, "TranslationModule", Wrong)
+    with pytest.raises(ValueError, match="1 unfilled"):
+        export_saved_model(translator, tmp_path)
+    assert names(tmp_path) == []
+
+
+def test_nothing_looks_like_a_version_before_it_is_whole(
+    quick, translator, tmp_path, monkeypatch
+):
+    seen = []
+
+    def interrupted(folder):
+        seen.extend(names(tmp_path))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(saved_model, "_flush", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        export_saved_model(translator, tmp_path)
+    assert len(seen) == 1
+    assert seen[0].startswith(".unfinished-")
+    assert not seen[0].isdigit()
+    assert names(tmp_path) == []
+
+
+def test_leftovers_of_a_killed_export_do_no_harm(quick, translator, tmp_path):
+    (tmp_path / ".unfinished-123456").mkdir()
+    assert export_saved_model(translator, tmp_path).name == "1"
+
+
+def test_a_path_of_this_machine_is_refused(quick, translator, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        saved_model,
+        "_write_manifest",
+        lambda translator, path: path.write_text(str(tmp_path)),
+    )
+    with pytest.raises(ValueError, match="needs no file of this machine"):
+        export_saved_model(translator, tmp_path)
+    assert names(tmp_path) == []
+
+
+def test_refuses_what_is_no_translator_or_no_folder(translator, tmp_path):
+    with pytest.raises(ValueError, match="must be a keras_attention.Translator"):
+        export_saved_model(translator.model, tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(ValueError, match="folder or not exist.*which is a file"):
+        export_saved_model(translator, tmp_path / "file")
+
+
+def test_manifest_says_what_the_version_was_made_of(quick, translator, tmp_path):
+    version = export_saved_model(translator, tmp_path)
+    manifest = json.loads((version / "manifest.json").read_text())
+    assert manifest["transformer"] == translator.model.transformer_config.to_dict()
+    assert manifest["decoding"] == translator.decoding_config.to_dict()
+    assert manifest["tokenizer"]["sha256"] == translator.tokenizer.sha256
+    assert manifest["versions"]["tensorflow"] == tf.__version__
+
+
+def test_a_package_that_is_not_installed_has_no_version():
+    assert saved_model._installed_version("no-such-package-as-this") is None
+
+
+def test_the_real_module_passes_the_guards(translator, tmp_path):
+    version = export_saved_model(translator, tmp_path)
+    stored = sum(x.stat().st_size for x in (version / "variables").glob("*.data*"))
+    weights = 4 * translator.model.count_params()
+    assert weights <= stored < weights + 20_000  # and the map of the objects
