@@ -56,7 +56,7 @@ EVERY = tuple(
     _noun_time("DT every", english, german)
     for english, german in (
         ("day", "jeden Tag"), ("week", "jede Woche"), ("morning", "jeden Morgen"),
-        ("evening", "jeden Abend"), ("year", "jedes Jahr"), ("month", "jeden Monat"),
+        ("evening", "jeden Abend"),
     )
 )  # fmt: skip
 LAST = (
@@ -81,6 +81,7 @@ THIS = (
 # The groups of times that go with a tense; a group is drawn first.
 TIMES = {
     "present": ((TODAY,), (NOW,), EVERY, ON_DAYS, IN_THE),
+    "state": ((TODAY,), (NOW,)),
     "past": (LAST, AGO, ON_DAYS, IN_THE),
     "perfect": (THIS,),
     "future": (NEXT, IN_FUTURE, ON_DAYS),
@@ -93,6 +94,7 @@ ADVERBS = {"often": "oft", "always": "immer", "sometimes": "manchmal",
 FREQUENCIES = tuple((f"(ADVP (RB {en}))", [de]) for en, de in ADVERBS.items())
 MANNER_ADVERBS = {
     "m": {"slowly": "langsam", "quickly": "schnell", "carefully": "vorsichtig"},
+    "q": {"slowly": "langsam", "quickly": "schnell"},
     "l": {"loudly": "laut", "softly": "leise"},
 }
 MANNERS = {

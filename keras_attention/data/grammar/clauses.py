@@ -1,12 +1,15 @@
-"""Draws noun phrases and clauses that agree, select and make sense."""
+"""Draws clauses: a verb with its phrases, tense, modal, negation, adverbials."""
 
 import dataclasses
-import functools
 
 from keras_attention.data.grammar import adverbials, nouns, phrases
-from keras_attention.data.grammar.verbs import VERBS
+from keras_attention.data.grammar.nominals import (
+    PERSONS,
+    NominalSampler,
+    NoSentenceError,
+)
+from keras_attention.data.grammar.verbs import suitable_verbs, takes_gap
 
-PERSONS = ("person", "kin")
 _KINDS = {  # weights of the clause kinds by time
     "present": {"plain": 4, "perfect": 3, "future": 2, "modal": 3, "passive": 1.5,
                 "copula": 2},
@@ -17,9 +20,18 @@ _PAST_MODALS = ("können", "müssen", "wollen")
 _PASSING = frozenset(  # adjectives for what was so yesterday
     ("müde", "krank", "traurig", "glücklich", "hungrig", "wütend", "einsam", "ruhig")
 )
+# too old is fine, too delicious is not, very black is odd
+_ANY_DEGREE = (("very", "sehr"), ("too", "zu"))
+_DEGREES = {
+    **dict.fromkeys("schwarz weiß braun rot blau grün kaputt köstlich".split(), ()),
+    **dict.fromkeys(
+        "glücklich höflich berühmt freundlich schön wichtig interessant".split(),
+        _ANY_DEGREE[:1],
+    ),
+}
 _COPULA_SUBJECTS = (
-    "person", "person", "person", "kin", "animal", "text", "thing", "clothes",
-    "vehicle", "building", "room", "food",
+    ("person",), ("person",), ("person",), ("kin",), ("animal",), ("text",),
+    ("thing",), ("clothes",), ("vehicle",), ("building",), ("room",), ("food",),
 )  # fmt: skip
 
 
@@ -54,178 +66,8 @@ def kinds(group):
     return _KINDS[group]
 
 
-class NoSentenceError(Exception):
-    """The draw cannot be completed; the next one may."""
-
-
-class Sampler:
-    """Draws the parts of one sentence; no noun or name occurs twice."""
-
-    def __init__(self, rng):
-        self.rng = rng
-        self.used = set()
-        self.subjects = []
-
-    def chance(self, probability):
-        return self.rng.random() < probability
-
-    def noun(self, classes):
-        """A noun of one of the classes that the sentence has not used."""
-        for _ in range(20):
-            noun = self.rng.choice(nouns.NOUNS[self.rng.choice(classes)])
-            if noun.english not in self.used:
-                self.used.add(noun.english)
-                return noun
-        raise NoSentenceError
-
-    def name(self):
-        names = [word for word in nouns.NAMES if word not in self.used]
-        word = self.rng.choice(names)
-        self.used.add(word)
-        return phrases.name(word)
-
-    def pronoun(self, is_subject):
-        """A pronoun; an object is never the person of the subject."""
-        choices = ("I", "you", "he", "she", "we", "they")
-        taken = {phrases.PRONOUNS[key][2] for key in self.subjects}
-        choices = [
-            key
-            for key in choices
-            if phrases.PRONOUNS[key][2] == 3 or phrases.PRONOUNS[key][2] not in taken
-        ]
-        if is_subject:
-            choices = [key for key in ("I", "you", "he", "she", "we", "they")]
-        key = self.rng.choice(choices)
-        if is_subject:
-            self.subjects.append(key)
-        return phrases.pronoun(key)
-
-    def _adjectives(self, noun, determiner):
-        adjectives = nouns.ADJECTIVES[noun.noun_class]
-        if not self.chance(0.24):
-            return ()
-        adjective = self.rng.choice(adjectives)
-        if determiner == "the" and adjective.comparative and self.chance(0.25):
-            if nouns.english_degrees(adjective.english):
-                degree = "superlative" if self.chance(0.7) else "comparative"
-                return ((adjective, degree),)
-        return ((adjective, ""),)
-
-    def _determiner(self, noun, is_subject):
-        """(determiner, is_plural)"""
-        rng = self.rng
-        if noun.is_mass:
-            return rng.choice(("the", "bare", "bare", "my", "her")), False
-        if noun.noun_class == "kin":
-            plural = noun.english in ("brother", "sister", "friend", "son", "daughter")
-            return rng.choice(tuple(phrases.POSSESSIVES)), plural and self.chance(0.25)
-        if noun.noun_class in ("text", "flat", "thing", "clothes", "vehicle", "animal"):
-            if self.chance(0.15):
-                return rng.choice(tuple(phrases.POSSESSIVES)), self.chance(0.2)
-        if not self.chance(0.27):
-            choices = ("the", "the", "the", "the", "a", "a", "this")
-            if is_subject and self.chance(0.1):
-                return "every", False
-            return rng.choice(choices), False
-        choices = ("the", "the", "the", "number", "number", "these", "many", "some", "all")
-        choice = rng.choice(choices + (() if is_subject else ("bare", "bare")))
-        return choice.replace("these", "this"), True
-
-    def around(self, noun, is_subject=False, plain=False):
-        """A phrase around a noun: determiner, adjectives, number, owner."""
-        determiner, is_plural = self._determiner(noun, is_subject)
-        while plain and determiner not in ("the", "a", "this", *phrases.POSSESSIVES):
-            determiner, is_plural = self._determiner(noun, is_subject)
-        number = owner = complement = None
-        if determiner == "number":
-            number = self.rng.choice(tuple(nouns.NUMBERS))
-        owned = noun.noun_class in (
-            "kin", "text", "flat", "thing", "clothes", "vehicle", "animal", "building",
-        )  # fmt: skip
-        if owned and not plain and determiner == "the" and self.chance(0.12):
-            owner = self.around(self.noun(("person",)), plain=True)
-        elif owned and determiner in ("the", *phrases.POSSESSIVES) and self.chance(0.1):
-            determiner, owner = "name", self.name()
-        elif noun.noun_class == "person" and not plain:
-            complement = self._complement(determiner)
-        return phrases.noun_phrase(
-            noun,
-            determiner,
-            is_plural,
-            self._adjectives(noun, determiner),
-            number,
-            owner,
-            complement,
-        )
-
-    def _complement(self, determiner):
-        """from Vienna, or with the red hat"""
-        draw = self.rng.random()
-        if determiner not in ("the", "a") or draw > 0.07:
-            return None
-        if draw < 0.035:
-            city = self.rng.choice(tuple(nouns.CITIES))
-            return (
-                f"(PP (IN from) (NP (NNP {city})))",
-                ["aus", nouns.CITIES[city]],
-            )
-        noun = self.noun(("clothes",))
-        adjective = self.rng.choice(nouns.ADJECTIVES["clothes"])
-        phrase = phrases.noun_phrase(noun, "the", False, ((adjective, ""),))
-        return f"(PP (IN with) {phrase.tree})", ["mit", *phrase.german("d")]
-
-    def phrase(self, classes, is_subject=False, plain=False):
-        """A noun phrase, name, pronoun or group of the classes."""
-        draw = self.rng.random()
-        if "person" in classes or classes == PERSONS:
-            if draw < (0.25 if is_subject else 0.15):
-                return self.pronoun(is_subject)
-            if draw < (0.38 if is_subject else 0.28):
-                return self.name()
-            if draw > 0.96 and not plain:
-                first = self.around(self.noun(("person",)), plain=True)
-                second = self.around(self.noun(("person",)), plain=True)
-                return phrases.group(first, second)
-        return self.around(self.noun(classes), is_subject, plain)
-
-    def place(self, verb, subject):
-        """A place adverbial that suits the verb and its subject."""
-        word = verb.english
-        if word == "live":
-            classes = ("building", "outdoors", "city")
-        elif word in ("lie", "stand", "sit") and subject.noun_class != "animal":
-            classes = ("surface",)
-        elif not subject.is_human:
-            classes = ("outdoors",)
-        else:
-            classes = ("outdoors", "building", "room", "spot", "city", "home")
-        chosen = self.rng.choice(classes)
-        if chosen == "city":
-            return adverbials.in_city(self.rng.choice(tuple(nouns.CITIES)))
-        if chosen == "home":
-            return adverbials.AT_HOME
-        only_on = chosen == "surface" and subject.is_human
-        return adverbials.at_place(self.rng, self.location((chosen,)), only_on)
-
-    def location(self, classes):
-        noun = self.noun(classes)
-        determiner = "a" if self.chance(0.15) else "the"
-        return phrases.noun_phrase(
-            noun, determiner, False, self._adjectives(noun, determiner)
-        )
-
-    def goal(self, verb, kind):
-        if kind == "city":
-            return adverbials.to_city(self.rng.choice(tuple(nouns.CITIES)))
-        if kind == "on":
-            return adverbials.onto(self.rng, self.location(("surface",)), verb)
-        if kind == "in":
-            return adverbials.into(self.location(("building", "room", "outdoors")))
-        if self.chance(0.2):
-            return adverbials.HOME
-        if self.chance(0.3):
-            return adverbials.to(self.around(self.noun(PERSONS), plain=True))
-        return adverbials.to(self.location(("building", "spot", "outdoors")))
+class Sampler(NominalSampler):
+    """Draws the clauses of one sentence."""
 
     def fill(self, verb, skip=()):
         """The arguments of a verb as (argument, phrase); skipped ones are gaps."""
@@ -250,11 +92,17 @@ class Sampler:
         verbs = suitable_verbs(kind, noun_class, test)
         if not verbs:
             raise NoSentenceError
-        return self.rng.choice(verbs)
+        verb = self.rng.choice(verbs)
+        if verb.english in self.used_verbs:
+            raise NoSentenceError
+        self.used_verbs.add(verb.english)
+        return verb
 
     def subject(self, classes, kind, group):
         """A subject; not you with a preterite (du kauftest: nobody says it)."""
         subject = self.phrase(classes, is_subject=True)
+        if kind == "copula" and subject.determiner == "a":
+            raise NoSentenceError
         if subject.person == 2 and group == "past" and kind == "plain":
             return self.around(self.noun(("person",)), is_subject=True)
         return subject
@@ -269,7 +117,9 @@ class Sampler:
         check_tense(clause)
         return clause
 
-    def clause(self, kind, group, subject=None, gap=None, adverbs=True):
+    def clause(
+        self, kind, group, subject=None, gap=None, adverbs=True, about_people=False
+    ):
         """A clause of a kind.
 
         Args:
@@ -278,6 +128,7 @@ class Sampler:
             subject: its subject, drawn when None.
             gap: a class of nouns whose phrase is missing from the objects.
             adverbs: whether it may have a time.
+            about_people: whether a copula is about a person in a passing state.
         """
         noun_class = subject.noun_class if subject is not None else None
         test = None
@@ -285,7 +136,7 @@ class Sampler:
             test = takes_gap(gap)
         verb = None if kind == "copula" else self.verb(kind, noun_class, test)
         if kind == "copula":
-            classes = (self.rng.choice(_COPULA_SUBJECTS),)
+            classes = ("person",) if about_people else self.rng.choice(_COPULA_SUBJECTS)
         elif kind == "passive":
             classes = verb.arguments[0].classes
         else:
@@ -295,7 +146,7 @@ class Sampler:
         clause = Clause(subject, verb, is_past=group == "past")
         _set_kind(self, clause, kind)
         if verb is None:
-            clause.predicate = self.predicate(subject)
+            clause.predicate = self.predicate(subject, about_people)
         elif kind == "passive":
             clause.arguments = self.fill(verb)[1:] if len(verb.arguments) > 1 else []
             if self.chance(0.4):
@@ -317,15 +168,9 @@ class Sampler:
             word in _PASSING for word in clause.predicate[1]
         )
         if "s" not in flags and adverbs and passing and self.chance(0.3):
-            key = {"plain": group, "copula": group, "passive": group}.get(kind, kind)
-            if kind == "modal" and group == "past":
-                key = "past"
-            if clause.tense in ("perfect", "future"):
-                key = clause.tense
-            elif clause.modal and group == "present":
-                key = "modal"
+            key = _time_key(clause, kind, group)
             clause.time = self.rng.choice(self.rng.choice(adverbials.TIMES[key]))
-        for flag in "ml":
+        for flag in "mql":
             if flag in flags and self.chance(0.12):
                 clause.manner = self.rng.choice(adverbials.MANNERS[flag])
         if self.chance(0.17) and can_negate(clause):
@@ -340,7 +185,7 @@ class Sampler:
             clause.frequency = self.rng.choice(adverbials.FREQUENCIES)
         check_tense(clause)
 
-    def predicate(self, subject):
+    def predicate(self, subject, passing=False):
         """An adjective: tired, very old, older than, as old as, proud of."""
         noun_class = subject.noun_class
         adjective = self.rng.choice(
@@ -348,6 +193,7 @@ class Sampler:
                 adjective
                 for adjective in nouns.ADJECTIVES[noun_class]
                 if f" {adjective.english})" not in subject.tree
+                and (not passing or adjective.german in _PASSING)
             ]
         )
         tree, german = f"(JJ {adjective.english})", adjective.german
@@ -358,8 +204,9 @@ class Sampler:
             return f"(ADJP {tree} (PP (IN of) {other.tree}))", [german, *words], ()
         if adjective.comparative and draw < 0.5:
             return self._comparison(adjective, noun_class, draw < 0.35)
-        if draw > 0.8:
-            english, extra = self.rng.choice((("very", "sehr"), ("too", "zu")))
+        degree = _DEGREES.get(adjective.german, _ANY_DEGREE)
+        if draw > 0.8 and degree:
+            english, extra = self.rng.choice(degree)
             return f"(ADJP (RB {english}) {tree})", [extra, german], ()
         return f"(ADJP {tree})", [german], ()
 
@@ -371,39 +218,22 @@ class Sampler:
             tree = f"(ADJP (RB as) (JJ {adjective.english}) {inner})"
             return tree, ["so", adjective.german], ["wie", *words]
         degrees = nouns.english_degrees(adjective.english)
-        word = f"(JJR {degrees[0]})" if degrees else f"(RBR more) (JJ {adjective.english})"
+        word = (
+            f"(JJR {degrees[0]})" if degrees else f"(RBR more) (JJ {adjective.english})"
+        )
         tree = f"(ADJP {word} (PP (IN than) {other.tree}))"
         return tree, [adjective.comparative], ["als", *words]
 
 
-@functools.cache
-def takes_gap(noun_class):
-    """A test of verbs: a class is the only thing that the verb takes."""
-
-    def test(verb):
-        arguments = verb.arguments
-        return len(arguments) == 1 and noun_class in arguments[0].classes
-
-    return test
-
-
-@functools.cache
-def suitable_verbs(kind, noun_class, test):
-    """The verbs for a kind of clause with subjects of a class that pass a test."""
-
-    def suits(verb):
-        if kind == "passive":
-            possible = "v" in verb.flags
-            subjects = verb.arguments[0].classes if possible else ()
-        else:
-            subjects, possible = verb.subjects, kind == "plain" or "s" not in verb.flags
-        return (
-            possible
-            and (noun_class is None or noun_class in subjects)
-            and (test is None or test(verb))
-        )
-
-    return tuple(verb for verb in VERBS if suits(verb))
+def _time_key(clause, kind, group):
+    """Which times of `adverbials.TIMES` suit a clause."""
+    if group == "past" and clause.tense == "simple":
+        return "past"
+    if clause.tense != "simple":
+        return clause.tense
+    if clause.modal:
+        return "modal"
+    return "state" if kind == "copula" else "present"
 
 
 def _set_kind(sampler, clause, kind):
@@ -412,7 +242,7 @@ def _set_kind(sampler, clause, kind):
         clause.tense = kind
     elif kind == "modal":
         modals = _PAST_MODALS if group == "past" else _PRESENT_MODALS
-        if not clause.subject.is_human:
+        if not clause.subject.is_human or not clause.verb.is_deliberate:
             modals = ("können", "müssen")
         clause.modal = rng.choice(modals)
     elif kind == "passive":
@@ -421,8 +251,10 @@ def _set_kind(sampler, clause, kind):
         if group == "present" and draw < 0.3:
             clause.tense = "perfect"
         elif draw < 0.6:
-            clause.modal = "müssen" if group == "past" else rng.choice(
-                ("können", "müssen", "sollen")
+            clause.modal = (
+                "müssen"
+                if group == "past"
+                else rng.choice(("können", "müssen", "sollen"))
             )
 
 

@@ -35,7 +35,8 @@ def verb_parts(clause):
 
 def _objects(clause):
     """Pronouns, definite and indefinite objects, prepositional ones, and whether a
-    `kein` has taken the negation."""
+    `kein` has taken the negation.
+    """
     pronouns, definite, indefinite, late, negated = [], [], [], [], clause.negated
     for argument, phrase in clause.arguments:
         if phrase is None:  # a gap

@@ -78,7 +78,9 @@ NOUN_CLASSES = {
         bus/buses m Bus Busses Busse, train m Zug Zuges Züge, ship n Schiff Schiffes
         Schiffe, taxi n Taxi Taxis Taxis""",
     "device": """
-        computer m Computer Computers ., clock f Uhr . Uhren, radio n Radio Radios Radios,
+        clock f Uhr . Uhren, piano n Klavier Klaviers Klaviere""",
+    "switch": """
+        computer m Computer Computers ., radio n Radio Radios Radios,
         machine f Maschine . Maschinen, television m Fernseher Fernsehers .""",
     "surface": """
         table m Tisch Tisches Tische, bed n Bett Bettes Betten, chair m Stuhl Stuhls
@@ -107,19 +109,20 @@ NOUN_CLASSES = {
 }
 
 ADJECTIVE_CLASSES = {
+    "person": "old alt älter ältest, young jung jünger jüngst",
     "person kin": """
-        old alt älter ältest, young jung jünger jüngst, tall groß größer größt,
+        tall groß größer größt,
         rich reich reicher reichst, poor arm ärmer ärmst, strong stark stärker stärkst,
         polite höflich höflicher höflichst, famous berühmt berühmter berühmtest,
         brave mutig mutiger mutigst, friendly freundlich freundlicher freundlichst,
-        clever klug klüger klügst, tired müde, sick krank, sad traurig,
+        clever klug klüger klügst, tired müde/müd, sick krank, sad traurig,
         happy glücklich glücklicher glücklichst, hungry hungrig, angry wütend,
         lonely einsam, proud stolz""",
     "animal wild": """
         old alt älter ältest, young jung jünger jüngst, big groß größer größt,
-        small klein kleiner kleinst, fast schnell schneller schnellst, hungry hungrig,
+        small klein kleiner kleinst, hungry hungrig,
         strong stark stärker stärkst, black schwarz, white weiß, brown braun,
-        tired müde""",
+        tired müde/müd""",
     "food": """
         big groß größer größt, small klein kleiner kleinst, fresh frisch,
         cheap billig billiger billigst, delicious köstlich, warm warm""",
@@ -136,7 +139,11 @@ ADJECTIVE_CLASSES = {
         small klein kleiner kleinst, red rot, blue blau, green grün, black schwarz,
         white weiß, beautiful schön schöner schönst, cheap billig billiger billigst,
         expensive teuer/teur teurer teuerst, dirty schmutzig""",
-    "vehicle transport device": """
+    "device switch": """
+        old alt älter ältest, new neu neuer neuest, big groß größer größt,
+        small klein kleiner kleinst, expensive teuer/teur teurer teuerst,
+        modern modern, broken kaputt""",
+    "vehicle transport": """
         old alt älter ältest, new neu neuer neuest, red rot, blue blau, green grün,
         modern modern, fast schnell schneller schnellst,
         expensive teuer/teur teurer teuerst, broken kaputt""",
@@ -207,7 +214,7 @@ class Adjective:
 def english_plural(word):
     """The regular English plural, which is also the third person of a verb."""
     if word.endswith(("s", "x", "ch", "sh", "o")):
-        return word + ("s" if word == "radio" else "es")
+        return word + ("s" if word in ("radio", "piano") else "es")
     if word.endswith("y") and word[-2] not in "aeou":
         return word[:-1] + "ies"
     return word + "s"
@@ -250,7 +257,7 @@ def _parse_adjectives():
                 )
             )
         for noun_class in classes.split():
-            adjectives[noun_class] = tuple(entries)
+            adjectives[noun_class] = adjectives.get(noun_class, ()) + tuple(entries)
     return adjectives
 
 

@@ -13,8 +13,10 @@ _ARTICLES = {
              "d": "diesem dieser diesem diesen", "g": "dieses dieser dieses dieser"},
     "every": {"n": "jeder jede jedes -", "a": "jeden jede jedes -",
               "d": "jedem jeder jedem -", "g": "jedes jeder jedes -"},
-    "all": {"n": "- - - alle", "a": "- - - alle", "d": "- - - allen", "g": "- - - aller"},
-    "which": {"n": "welcher welche welches welche", "a": "welchen welche welches welche",
+    "all": {"n": "- - - alle", "a": "- - - alle", "d": "- - - allen",
+            "g": "- - - aller"},
+    "which": {"n": "welcher welche welches welche",
+              "a": "welchen welche welches welche",
               "d": "welchem welcher welchem welchen", "g": "- - - -"},
 }  # fmt: skip
 _MIXED_ENDINGS = {"n": "_ e _ e", "a": "en e _ e", "d": "em er em en",
@@ -31,7 +33,7 @@ _QUANTITIES = {"some": "einige", "many": "viele"}
 _CONTRACTIONS = {
     ("in", "dem"): "im", ("an", "dem"): "am", ("zu", "dem"): "zum",
     ("zu", "der"): "zur", ("von", "dem"): "vom", ("bei", "dem"): "beim",
-    ("in", "das"): "ins", ("an", "das"): "ans",
+    ("in", "das"): "ins",
 }  # fmt: skip
 RELATIVES = {"n": "der die das die", "a": "den die das die",
              "d": "dem der dem denen", "g": "dessen deren dessen deren"}  # fmt: skip
@@ -261,6 +263,8 @@ def with_preposition(preposition, case, phrase, words=None):
     """German prepositional phrase, contracted (im, zur) without a relative clause."""
     words = phrase.german(case) if words is None else words
     contracted = _CONTRACTIONS.get((preposition, words[0]))
-    if contracted and phrase.determiner == "the" and not phrase.relative:
+    if contracted and phrase.determiner == "the" and phrase.kind == "noun":
+        if phrase.relative:  # von dem Mann, der ...
+            return [preposition, *words]
         return [contracted, *words[1:]]
     return [preposition, *words]
