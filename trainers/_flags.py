@@ -265,8 +265,8 @@ def run_binary(main):
     """Parses the flags and calls `main()`; what it returns is the exit code.
 
     What a user can mend (a wrong flag or value: exit code 2; a file that cannot be
-    read or written: exit code 1) is told as one line. Any other error is a fault of
-    the program and keeps its traceback.
+    read or written, a loss that is no number: exit code 1) is told as one line. Any
+    other error is a fault of the program and keeps its traceback.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     FLAGS.set_default("verbosity", logging.INFO)
@@ -281,7 +281,7 @@ def run_binary(main):
             sys.exit(1)
         except (app.UsageError, ValueError) as error:
             _fail(error)
-        except OSError as error:
+        except (OSError, FloatingPointError) as error:
             _fail(error, code=1)
 
     app.run(guarded, flags_parser=_parse)
