@@ -1,0 +1,210 @@
+"""Every pair once an epoch, in few shapes, in an order that only the seed decides."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keras_attention.data import (
+    EncodedCorpus,
+    ParallelCorpus,
+    SubwordTokenizer,
+    TokenBatches,
+    encode_pairs,
+    read_pairs,
+)
+from keras_attention.data.batching import MAX_BUCKETS, choose_lengths
+from keras_attention.vocabulary import END_ID, PAD_ID, START_ID, UNK_ID
+
+
+def encoded_of(lengths, seed=0):
+    """A corpus of random ids from 4 on with the given (source, target) lengths."""
+    rng = np.random.default_rng(seed)
+    sides = []
+    for side in zip(*lengths, strict=True):
+        offsets = np.concatenate([[0], np.cumsum(side)])
+        sides += [rng.integers(4, 60_000, offsets[-1]).astype(np.uint16), offsets]
+    return EncodedCorpus(*sides, dropped={})
+
+
+pairs = st.lists(st.tuples(st.integers(1, 60), st.integers(1, 60)), min_size=1)
+budgets = st.integers(1, 500)
+multiples = st.sampled_from([1, 2, 8])
+
+
+@settings(deadline=None)
+@given(pairs, budgets, multiples, st.integers(0, 5), st.booleans())
+def test_invariants_of_a_plan(lengths, budget, multiple, epoch, shuffle):
+    encoded = encoded_of(lengths)
+    batches = TokenBatches(encoded, budget, multiple, seed=3)
+    plan = batches.plan(epoch, shuffle)
+    need = np.max(lengths, axis=1) + 1
+    assert sorted(np.concatenate([rows for rows, _ in plan])) == [*range(len(lengths))]
+    for number, (rows, shape) in enumerate(plan):
+        assert shape in batches.shapes
+        assert need[rows].max() <= shape[1]
+        assert 0 < len(rows) <= shape[0]
+        assert len(rows) == shape[0] or number == len(plan) - 1
+        assert shape[0] % multiple == 0
+        assert shape[0] * shape[1] <= budget or shape[0] == multiple
+    assert len(plan) == batches.steps_per_epoch(epoch)
+    assert len(batches.shapes) <= MAX_BUCKETS
+    assert batches.shapes[-1][1] == need.max()
+
+
+@settings(deadline=None, max_examples=30)
+@given(pairs, budgets)
+def test_real_token_share_counts_cells(lengths, budget):
+    encoded = encoded_of(lengths)
+    batches = TokenBatches(encoded, budget, 2)
+    real = cells = 0
+    for rows, shape in batches.plan(0):
+        source, target, label = encoded.padded(rows, shape)
+        real += (source != PAD_ID).sum() + (label != PAD_ID).sum()
+        assert (target != PAD_ID).sum() == (label != PAD_ID).sum()
+        cells += 2 * source.size
+    assert batches.real_token_share(0) == pytest.approx(real / cells)
+
+
+def test_small_budget_keeps_every_sentence():
+    lengths = [(n, n) for n in (1, 2, 3, 4, 5, 9, 20)]
+    for budget in (1, 16, 21):
+        plan = TokenBatches(encoded_of(lengths), budget, rows_multiple=1).plan(0)
+        assert sorted(np.concatenate([rows for rows, _ in plan])) == [*range(7)]
+        for _, (rows, length) in plan:
+            assert rows * length <= budget or rows == 1
+
+
+def test_the_order_is_a_function_of_seed_and_epoch():
+    encoded = encoded_of([(1 + i % 30, 1 + i % 7) for i in range(500)])
+
+    def order(seed, epoch, shuffle=True):
+        plan = TokenBatches(encoded, 200, seed=seed).plan(epoch, shuffle)
+        return [(rows.tolist(), shape) for rows, shape in plan]
+
+    assert order(1, 4) == order(1, 4)
+    assert order(1, 4) != order(1, 5)
+    assert order(1, 4) != order(2, 4)
+    assert order(1, 0, shuffle=False) == order(9, 7, shuffle=False)
+    batches = TokenBatches(encoded, 200)
+    batches.plan(3)
+    assert [r.tolist() for r, _ in batches.plan(4)] == [r for r, _ in order(1, 4)]
+
+
+def test_epochs_have_the_same_shapes_and_other_batches():
+    encoded = encoded_of([(1 + i % 30, 1 + i % 7) for i in range(500)])
+    batches = TokenBatches(encoded, 200)
+    shapes = [sorted(shape for _, shape in batches.plan(epoch)) for epoch in range(3)]
+    assert shapes[0] == shapes[1] == shapes[2]
+    together = [
+        {frozenset(rows.tolist()) for rows, _ in batches.plan(e)} for e in (0, 1)
+    ]
+    assert not together[0] & together[1]
+    lengths = [shape[1] for _, shape in batches.plan(0)][:-1]
+    assert lengths != sorted(lengths)
+
+
+def test_unshuffled_is_shortest_first_in_corpus_order():
+    encoded = encoded_of([(5, 5), (1, 1), (5, 5), (1, 1)])
+    plan = TokenBatches(encoded, 1, rows_multiple=2).plan(0, shuffle=False)
+    assert [rows.tolist() for rows, _ in plan] == [[1, 3], [0, 2]]
+
+
+def test_very_long_sentences_keep_the_choice_cheap_and_complete():
+    cells = np.arange(2, 6_002)
+    lengths = choose_lengths(cells, 4_096, 8)
+    assert lengths[-1] == 6_001
+    assert (np.diff(lengths) > 0).all()
+    assert len(lengths) <= MAX_BUCKETS
+
+
+def test_framing():
+    encoded = EncodedCorpus(
+        np.array([7, 8, 9], np.uint16),
+        np.array([0, 2, 3]),
+        np.array([5, UNK_ID, 6, 4], np.uint16),
+        np.array([0, 1, 4]),
+        {},
+    )
+    source, target, label = encoded.padded(np.array([1, 0]), (3, 4))
+    assert source.tolist() == [[9, END_ID, 0, 0], [7, 8, END_ID, 0], [0] * 4]
+    assert target.tolist() == [[START_ID, UNK_ID, 6, 4], [START_ID, 5, 0, 0], [0] * 4]
+    assert label.tolist() == [[UNK_ID, 6, 4, END_ID], [5, END_ID, 0, 0], [0] * 4]
+    assert source.dtype == target.dtype == label.dtype == np.int32
+
+
+@pytest.mark.parametrize("field", ["batch_tokens", "rows_multiple"])
+def test_counts_below_one_are_refused(field):
+    arguments = {"batch_tokens": 10, "rows_multiple": 1, field: 0}
+    with pytest.raises(ValueError, match=f"`{field}` must be at least 1.*Received: 0"):
+        TokenBatches(encoded_of([(1, 1)]), **arguments)
+
+
+@pytest.fixture(scope="module")
+def letters():
+    """A tokenizer with one piece a letter, so that lengths are known."""
+    words = [f"{a} {b}" for a in "abcdef" for b in "abcdef"]
+    return SubwordTokenizer.learn_from_lines(words, 17)
+
+
+def test_too_long_pairs_are_dropped_and_counted(letters):
+    texts = ["a b c d e", "a b c d e f", "a", "a b"]
+    pieces = letters.tokenize(texts).row_lengths().numpy()
+    assert pieces.tolist() == [5, 6, 1, 2]
+    corpus = ParallelCorpus.from_pairs(
+        [texts[0], texts[1], texts[2], texts[1], "a", "\u2028\x01 ", ""],
+        [texts[3], texts[3], texts[0], texts[0], "\x01", "a", "a"],
+    )
+    encoded = encode_pairs(corpus, letters, 5, 2)
+    assert encoded.num_pairs == 1
+    assert encoded.dropped == {
+        "empty": 3,
+        "source_too_long": 2,
+        "target_too_long": 1,
+    }
+    assert [side.tolist() for side in encoded.lengths()] == [[5], [2]]
+    source, _, label = encoded.padded(np.array([0]), (1, 6))
+    assert source[0, -1] == END_ID  # the longest source keeps its END
+    assert label[0, 2] == END_ID
+    assert encoded.source_tokens.dtype == np.uint16
+
+
+def test_nothing_left_is_an_error(letters):
+    corpus = ParallelCorpus.from_pairs(["a b c"], ["a"])
+    with pytest.raises(ValueError, match="No pair is left.*'source_too_long': 1"):
+        encode_pairs(corpus, letters, 2, 2)
+
+
+def test_encoding_keeps_tokens_beside_their_pair(letters):
+    texts = [" ".join("abcdef"[: 1 + i % 6]) for i in range(40)] + ["中 a"]
+    corpus = ParallelCorpus.from_pairs(texts, texts[::-1])
+    encoded = encode_pairs(corpus, letters, 4, 4)
+    kept = [
+        (s, t)
+        for s, t in zip(
+            letters.tokenize(texts).to_list(),
+            letters.tokenize(texts[::-1]).to_list(),
+            strict=True,
+        )
+        if len(s) <= 4 and len(t) <= 4
+    ]
+    assert encoded.num_pairs == len(kept)
+    source, _, label = encoded.padded(np.arange(len(kept)), (len(kept), 5))
+    for row, (s, t) in enumerate(kept):
+        assert source[row].tolist() == (s + [END_ID] + [PAD_ID] * 4)[:5]
+        assert label[row].tolist() == (t + [END_ID] + [PAD_ID] * 4)[:5]
+        # unknown pieces are real: the mask has as many cells as there are tokens
+        assert (source[row] != PAD_ID).sum() == len(s) + 1
+
+
+@pytest.mark.parametrize("batch_tokens", [25_000, 4_096])
+def test_real_corpus_fills_its_batches(shared_data, batch_tokens):
+    folder = shared_data / "mt" / "multi30k"
+    files = [folder / "train.en.gz", folder / "train.de.gz"]
+    tokenizer = SubwordTokenizer.learn(files, 8_000)
+    corpus = read_pairs(*files)
+    encoded = encode_pairs(corpus, tokenizer, 256, 256)
+    assert sum(encoded.dropped.values()) <= 0.001 * corpus.counts["read"]
+    batches = TokenBatches(encoded, batch_tokens)
+    assert batches.real_token_share(0) >= 0.85
+    assert len(batches.shapes) <= MAX_BUCKETS

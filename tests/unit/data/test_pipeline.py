@@ -1,0 +1,89 @@
+"""The data sets give the planned batches, from any batch on, to any consumer."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from keras_attention.data import EncodedCorpus, TokenBatches, make_dataset
+
+
+@pytest.fixture(scope="module")
+def batches():
+    rng = np.random.default_rng(0)
+    sides = []
+    for _ in range(2):
+        lengths = rng.integers(1, 12, 60)
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        sides += [rng.integers(4, 90, offsets[-1]).astype(np.uint16), offsets]
+    return TokenBatches(EncodedCorpus(*sides, dropped={}), 64, rows_multiple=4, seed=5)
+
+
+def arrays(dataset):
+    return [
+        (x["source_ids"].numpy(), x["target_ids"].numpy(), label.numpy())
+        for x, label in dataset
+    ]
+
+
+def same(one, other):
+    return len(one) == len(other) and all(
+        np.array_equal(a, b)
+        for left, right in zip(one, other, strict=True)
+        for a, b in zip(left, right, strict=True)
+    )
+
+
+def planned(batches, epoch, shuffle=True):
+    plan = batches.plan(epoch, shuffle)
+    return [batches.encoded.padded(rows, shape) for rows, shape in plan]
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_an_epoch_is_its_plan(batches, shuffle):
+    dataset = batches.dataset(2, shuffle=shuffle)
+    assert same(arrays(dataset), planned(batches, 2, shuffle))
+    assert int(dataset.cardinality()) == batches.steps_per_epoch(2)
+    features, label = dataset.element_spec
+    assert sorted(features) == ["source_ids", "target_ids"]
+    for spec in (*features.values(), label):
+        assert (spec.shape.as_list(), spec.dtype) == ([None, None], tf.int32)
+
+
+def test_a_later_start_continues_the_epoch(batches):
+    whole = arrays(batches.dataset(1))
+    for start in (0, 3, len(whole)):
+        assert same(arrays(batches.dataset(1, start=start)), whole[start:])
+    for start in (-1, len(whole) + 1):
+        with pytest.raises(ValueError, match="`start` must be from 0 to"):
+            batches.dataset(1, start=start)
+
+
+def test_several_epochs(batches):
+    dataset = make_dataset(batches, epochs=2, first_epoch=1)
+    expected = planned(batches, 1) + planned(batches, 2)
+    assert same(arrays(dataset), expected)
+    assert int(dataset.cardinality()) == len(expected)
+    assert same(arrays(dataset), expected)  # a second pass is the same
+
+
+def test_an_endless_dataset_goes_on(batches):
+    dataset = make_dataset(batches, epochs=None)
+    expected = planned(batches, 0) + planned(batches, 1)
+    assert int(dataset.cardinality()) == tf.data.INFINITE_CARDINALITY
+    assert same(arrays(dataset.take(len(expected))), expected)
+    fixed = make_dataset(batches, epochs=2, shuffle=False)
+    assert same(arrays(fixed), 2 * planned(batches, 0, shuffle=False))
+
+
+def test_replicas_share_each_batch(batches):
+    cpus = tf.config.list_logical_devices("CPU")
+    if len(cpus) < 2:
+        pytest.skip("needs two logical CPUs; run in a process of its own")
+    strategy = tf.distribute.MirroredStrategy([cpu.name for cpu in cpus[:2]])
+    parts = strategy.experimental_distribute_dataset(batches.dataset(0))
+    joined = [
+        np.concatenate([p.numpy() for p in strategy.experimental_local_results(label)])
+        for _, label in parts
+    ]
+    expected = [label for _, _, label in planned(batches, 0)]
+    assert all(np.array_equal(a, b) for a, b in zip(joined, expected, strict=True))
