@@ -20,7 +20,7 @@ _PREFIX = "checkpoint"
 _NAME = re.compile(r"step-(\d+)")
 _WEIGHT = re.compile(r"weights/(\d+)/\.ATTRIBUTES/VARIABLE_VALUE")
 # What TensorFlow raises for a file that is missing, cut short or changed.
-_DAMAGE = (tf.errors.OpError, ValueError, KeyError, AssertionError, RuntimeError)
+_DAMAGE = (tf.errors.OpError, ValueError, LookupError, AssertionError, RuntimeError)
 
 
 @dataclasses.dataclass

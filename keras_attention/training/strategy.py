@@ -71,7 +71,7 @@ class Steps:
         self._step = tf.Variable(0, dtype=tf.int64, trainable=False)
         ids = tf.TensorSpec((None, None), tf.int32)
         signature = ({"source_ids": ids, "target_ids": ids}, ids)
-        options = {"input_signature": signature}
+        options = {"input_signature": signature, "autograph": False}
         train = self._replicated(model.train_step)
 
         def update(inputs, label_ids):

@@ -86,20 +86,12 @@ def truncate_events(path, step):
     if step < 0:
         os.remove(path)
         return
-    kept, dropped = [], 0
-    for record in _records(path):
-        event = tf.compat.v1.Event.FromString(record)
-        if event.step <= step:
-            kept.append(record)
-        else:
-            dropped += 1
-    if not dropped:
-        return
     # TensorBoard reads every file whose name holds "tfevents"; the temporary must not.
     temporary = pathlib.Path(path).with_name(f".tmp-{os.getpid()}")
     with tf.io.TFRecordWriter(str(temporary)) as writer:
-        for record in kept:
-            writer.write(record)
+        for record in _records(path):
+            if tf.compat.v1.Event.FromString(record).step <= step:
+                writer.write(record)
     os.replace(temporary, path)
 
 

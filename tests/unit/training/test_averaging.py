@@ -1,0 +1,124 @@
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from keras_attention.data.tokenizer import SubwordTokenizer
+from keras_attention.training.averaging import (
+    average_workdir,
+    load_initial_weights,
+    save_model,
+)
+from keras_attention.training.checkpoints import Checkpoints, RunState
+from keras_attention.training.prepare import choose_config, compiled_model
+from keras_attention.training.workdir import versions, write_config
+
+SMALL = {
+    "num_layers": 1,
+    "model_dim": 8,
+    "num_heads": 2,
+    "feed_forward_dim": 8,
+}
+
+
+def small_config(**transformer):
+    parts = {"transformer": {**SMALL, **transformer}, "training": {}, "decoding": {}}
+    config = choose_config(None, "tiny", parts, 20)
+    return {**config, "data": {"sha256": ""}, "versions": versions()}
+
+
+@pytest.fixture(scope="module")
+def model():
+    return compiled_model(small_config(), tf.distribute.get_strategy())
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory, model):
+    """A workdir with three checkpoints whose weights are all 1, 2 and 6."""
+    workdir = tmp_path_factory.mktemp("run")
+    write_config(workdir, small_config())
+    state = RunState()
+    points = Checkpoints(workdir / "checkpoints", model, state)
+    for state.step, value in ((9, 1.0), (10, 2.0), (11, 6.0)):
+        model.set_weights([np.full(w.shape, value) for w in model.weights])
+        points.save()
+    tokenizer().save(workdir / "tokenizer")
+    return workdir
+
+
+def tokenizer(text="to be or not to be"):
+    return SubwordTokenizer.learn_from_lines([text], 16)
+
+
+def all_weights(path):
+    loaded = keras.models.load_model(path, compile=False)
+    return {float(value) for w in loaded.get_weights() for value in np.unique(w)}
+
+
+@pytest.mark.parametrize(("count", "value"), [(1, 6.0), (2, 4.0), (3, 3.0), (9, 3.0)])
+def test_averages_the_last_checkpoints_into_a_model(run, count, value):
+    path, weights = average_workdir(run, count=count)
+    assert path == run / "model.keras"
+    assert all_weights(path) == {value}
+    assert all((weight == value).all() for weight in weights)
+    assert not list(run.glob(".tmp*"))
+
+
+def test_averages_what_is_there_up_to_the_configured_number(run):
+    path, _ = average_workdir(run)
+    assert all_weights(path) == {3.0}
+
+
+def test_a_workdir_without_a_run_cannot_be_averaged(tmp_path):
+    with pytest.raises(ValueError, match="Expected the workdir of a run"):
+        average_workdir(tmp_path)
+
+
+def test_a_run_without_checkpoints_cannot_be_averaged(tmp_path):
+    write_config(tmp_path, small_config())
+    with pytest.raises(ValueError, match="at least one checkpoint"):
+        average_workdir(tmp_path)
+
+
+def test_no_checkpoints_are_no_average(run):
+    with pytest.raises(ValueError, match="at least 1. Received: 0"):
+        average_workdir(run, count=0)
+
+
+def test_a_model_file_is_whole_or_as_it_was(tmp_path):
+    class Broken:
+        def save(self, path):
+            path.write_text("half")
+            raise OSError("disk full")
+
+    (tmp_path / "model.keras").write_text("old")
+    with pytest.raises(OSError, match="disk full"):
+        save_model(Broken(), tmp_path / "model.keras")
+    assert (tmp_path / "model.keras").read_text() == "old"
+
+
+def test_a_new_run_starts_from_the_weights_of_another(run, model):
+    average_workdir(run, count=2)
+    model.set_weights([np.zeros(w.shape) for w in model.weights])
+    load_initial_weights(model, small_config(), tokenizer(), run)
+    assert all((weight == 4.0).all() for weight in model.get_weights())
+
+
+def test_initial_weights_need_a_finished_run(tmp_path, model):
+    with pytest.raises(ValueError, match="must hold a finished run"):
+        load_initial_weights(model, small_config(), tokenizer(), tmp_path)
+
+
+def test_initial_weights_need_the_same_vocabulary(run, model):
+    average_workdir(run, count=1)
+    other = tokenizer("we were not here or there")
+    with pytest.raises(ValueError, match="only with its vocabulary"):
+        load_initial_weights(model, small_config(), other, run)
+
+
+def test_initial_weights_need_the_same_model(run):
+    average_workdir(run, count=1)
+    config = small_config(model_dim=4)
+    other = compiled_model(config, tf.distribute.get_strategy())
+    with pytest.raises(ValueError, match="only with the same model"):
+        load_initial_weights(other, config, tokenizer(), run)

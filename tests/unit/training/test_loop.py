@@ -1,0 +1,300 @@
+"""The loop with everything around it replaced by records of what it was asked for."""
+
+import math
+import types
+
+import numpy as np
+import pytest
+
+from keras_attention.config import DecodingConfig, TrainingConfig, TransformerConfig
+from keras_attention.training import loop as loops
+from keras_attention.training.checkpoints import RunState
+from keras_attention.training.loop import Loop, RunParts, count_tokens
+
+
+class Metric:
+    def __init__(self, name, world):
+        self.name, self.world, self.variables = name, world, []
+
+    def result(self):
+        losses = self.world.losses or [0.0]
+        return sum(losses) / len(losses)
+
+
+class World:
+    """Stands for model, steps, batches, logs and checkpoints at once."""
+
+    def __init__(self, batches=4, **training):
+        self.asked, self.records, self.losses = [], [], []
+        self.done, self.bad, self.nlls = 0, None, []
+        names = ("loss", "nll", "perplexity", "token_accuracy")
+        self.metrics = [Metric(name, self) for name in names]
+        self.weights, self.stop_training = [], False
+        self.directory = "no/such/directory"
+        lengths = np.array([2, 3, 4, 5][:batches])
+        self.encoded = types.SimpleNamespace(lengths=lambda: (lengths, lengths))
+        defaults = {"checkpoint_steps": 100, "checkpoint_minutes": None}
+        self.config = {
+            "transformer": TransformerConfig.from_preset("tiny", vocabulary_size=50),
+            "training": TrainingConfig(**{**defaults, **training}),
+            "decoding": DecodingConfig(),
+        }
+        self.state = RunState()
+        self.signals = types.SimpleNamespace(received=None)
+        self.validated = True
+
+    # model
+    def reset_metrics(self):
+        self.losses = []
+
+    # steps
+    def train(self, inputs, label_ids):
+        self.done += 1
+        self.losses.append(float(self.done))
+        self.asked.append(f"train {inputs}")
+
+    def first_bad_step(self):
+        return self.bad
+
+    # batches
+    def plan(self, epoch):
+        return [([i], (1, 8)) for i in range(len(self.encoded.lengths()[0]))]
+
+    def dataset(self, epoch, start):
+        return [(f"{epoch}.{i}", None) for i in range(start, len(self.plan(epoch)))]
+
+    # validator
+    def losses_of_validation(self):
+        self.asked.append("validate")
+        nll = self.nlls.pop(0) if self.nlls else 1.0
+        return {"loss": nll, "nll": nll, "perplexity": 2.0, "token_accuracy": 0.5}
+
+    # checkpoints
+    def save(self):
+        self.asked.append(f"save {self.state.step}")
+
+    def run(self, callbacks=None):
+        nothing = types.SimpleNamespace
+        validator = nothing(losses=self.losses_of_validation, bleu=lambda: ({}, []))
+        log = nothing(write=self.records.append, sync=lambda: None)
+        board = nothing(
+            scalars=lambda *_: None, samples=lambda *_: None, sync=lambda: None
+        )
+        progress = nothing(train=lambda *_: None, say=lambda *_: None)
+        parts = RunParts(
+            config=self.config,
+            model=self,
+            steps=self,
+            batches=self,
+            validator=validator if self.validated else None,
+            state=self.state,
+            checkpoints=self,
+            metrics_log=log,
+            tensorboard=board,
+            progress=progress,
+            callbacks=callbacks,
+            signals=self.signals,
+        )
+        return Loop(parts).run()
+
+    def saves(self):
+        return [asked for asked in self.asked if asked.startswith("save")]
+
+    def trained(self):
+        return [asked[6:] for asked in self.asked if asked.startswith("train")]
+
+
+def test_ends_at_max_steps_with_a_checkpoint():
+    world = World(max_steps=6, checkpoint_steps=4)
+    assert world.run() == "max_steps"
+    assert world.trained() == ["0.0", "0.1", "0.2", "0.3", "1.0", "1.1"]
+    assert world.saves() == ["save 4", "save 6"]
+    assert (world.state.epoch, world.state.batch, world.state.step) == (1, 2, 6)
+
+
+def test_goes_on_inside_an_epoch():
+    world = World(max_steps=6)
+    world.state = RunState(step=3, epoch=0, batch=3)
+    world.run()
+    assert world.trained() == ["0.3", "1.0", "1.1"]
+    assert "validate" not in world.asked
+
+
+def test_goes_on_at_the_end_of_an_epoch():
+    world = World(max_steps=5)
+    world.state = RunState(step=4, epoch=0, batch=4)
+    world.run()
+    assert world.trained() == ["1.0"]
+
+
+def test_a_finished_run_asks_for_nothing():
+    world = World(max_steps=6)
+    world.state = RunState(step=6)
+    assert world.run() == "max_steps" and world.asked == []
+
+
+def test_validates_before_the_first_update_and_tells_ln_v():
+    world = World(max_steps=1)
+    world.run()
+    assert world.asked[0] == "validate"
+    assert world.records[0]["step"] == 0
+    assert world.records[0]["log_vocabulary_size"] == pytest.approx(math.log(50))
+
+
+def test_validates_before_it_saves_so_that_a_kill_between_loses_no_record():
+    world = World(max_steps=3, checkpoint_steps=2)
+    world.run()
+    place = world.asked.index("save 2")
+    assert world.asked[place - 1] == "validate"
+
+
+def test_validates_by_steps_of_its_own():
+    world = World(max_steps=6, checkpoint_steps=5, validation_steps=2)
+    world.run()
+    steps = [r["step"] for r in world.records if r["kind"] == "validation"]
+    assert steps == [0, 2, 4, 6]
+
+
+def test_without_validation_pairs_nothing_is_validated():
+    world = World(max_steps=3, checkpoint_steps=2)
+    world.validated = False
+    world.run()
+    assert "validate" not in world.asked and world.saves() == ["save 2", "save 3"]
+
+
+def test_log_is_exact_over_tokens():
+    world = World(max_steps=8, log_steps=3)
+    world.run()
+    logged = [r for r in world.records if r["kind"] == "train"]
+    assert [r["step"] for r in logged] == [3, 6]
+    # Updates 4 (6 tokens) of one epoch and 5, 6 (3 and 4 tokens) of the next.
+    assert logged[1]["nll"] == pytest.approx((4.0 * 6 + 5.5 * 7) / 13)
+    assert logged[1]["perplexity"] == pytest.approx(math.exp(logged[1]["nll"]))
+    assert logged[1]["real_token_share"] == pytest.approx(26 / 48)
+
+
+def test_learning_rate_is_that_of_the_update():
+    world = World(max_steps=2, log_steps=2, warmup_steps=10)
+    world.run()
+    rate = [r for r in world.records if r["kind"] == "train"][0]["learning_rate"]
+    assert rate == pytest.approx(128**-0.5 * 2 * 10**-1.5, rel=1e-5)
+
+
+class Clock:
+    """Each look at it is ten seconds later."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def monotonic(self):
+        self.now += 10.0
+        return self.now
+
+
+def test_minutes_end_a_run_and_are_counted_over_resumes(monkeypatch):
+    monkeypatch.setattr(loops, "time", Clock())
+    world = World(max_minutes=1.0)
+    world.validated = False
+    assert world.run() == "max_minutes" and world.state.step == 6
+    world = World(max_minutes=1.0)
+    world.state = RunState(step=3, batch=3, seconds=40.0)
+    assert world.run() == "max_minutes" and world.state.step == 5
+
+
+def test_saves_by_minutes(monkeypatch):
+    monkeypatch.setattr(loops, "time", Clock())
+    world = World(max_steps=8, checkpoint_steps=None, checkpoint_minutes=0.5)
+    world.validated = False
+    world.run()
+    assert world.saves() == ["save 3", "save 6", "save 8"]
+
+
+def test_patience_counts_validations_without_a_better_nll():
+    world = World(checkpoint_steps=1, patience=2)
+    world.nlls = [5.0, 3.0, 4.0, 2.0, 2.0, 2.5, 1.0]
+    assert world.run() == "patience"
+    assert world.state.step == 5 and world.saves()[-1] == "save 5"
+    assert world.state.best_nll == 2.0
+
+
+def test_a_signal_ends_after_the_update_with_a_checkpoint():
+    world = World()
+    train = world.train
+
+    def interrupted(*arguments):
+        train(*arguments)
+        world.signals.received = 15 if world.done == 2 else None
+
+    world.train = interrupted
+    assert world.run() == "SIGTERM"
+    assert world.saves() == ["save 2"]
+
+
+def test_callbacks_may_stop_and_see_each_event():
+    world = World(max_steps=20)
+    seen = []
+
+    class Callbacks:
+        def __getattr__(self, name):
+            def note(*arguments):
+                seen.append(name)
+                world.stop_training = name == "on_epoch_end"
+
+            return note
+
+    assert world.run(Callbacks()) == "callback"
+    assert seen[:4] == ["on_train_begin", "on_test_begin", "on_test_end"] + [
+        "on_epoch_begin"
+    ]
+    assert seen.count("on_train_batch_begin") == seen.count("on_train_batch_end") == 4
+    assert seen[-2:] == ["on_epoch_end", "on_train_end"]
+
+
+def test_epoch_logs_are_exact_over_the_epoch():
+    world, logs = World(max_steps=5, log_steps=3), []
+
+    class Callbacks:
+        def on_epoch_end(self, epoch, values):
+            logs.append((epoch, values))
+
+        def __getattr__(self, name):
+            return lambda *_: None
+
+    world.run(Callbacks())
+    ((epoch, values),) = logs
+    assert epoch == 0
+    assert values["nll"] == pytest.approx((2.0 * (3 + 4 + 5) + 4.0 * 6) / 18)
+    assert values["val_nll"] == 1.0
+
+
+@pytest.mark.parametrize("log_steps", [1, 100])
+def test_a_loss_that_is_not_finite_ends_the_run_and_saves_nothing(log_steps):
+    world = World(max_steps=4, log_steps=log_steps, checkpoint_steps=2)
+    train = world.train
+
+    def diverging(*arguments):
+        train(*arguments)
+        world.bad = 3 if world.done >= 3 else None
+
+    world.train = diverging
+    with pytest.raises(FloatingPointError, match="since update 3 .*good checkpoint"):
+        world.run()
+    assert world.saves() == ["save 2"]
+
+
+def test_weights_that_are_not_finite_are_not_saved():
+    tf = pytest.importorskip("tensorflow")
+    world = World(max_steps=2)
+    value = tf.constant([1.0, math.inf])
+    world.weights = [types.SimpleNamespace(value=value)]
+    with pytest.raises(FloatingPointError, match="since update 2"):
+        world.run()
+    assert world.saves() == []
+
+
+def test_counts_tokens_of_both_sides_with_end():
+    counts = count_tokens(World(batches=2), 0)
+    assert counts == [
+        {"source_tokens": 3, "target_tokens": 3, "cells": 16},
+        {"source_tokens": 4, "target_tokens": 4, "cells": 16},
+    ]

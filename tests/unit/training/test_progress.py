@@ -1,0 +1,131 @@
+import io
+import json
+
+import pytest
+
+from keras_attention.training.progress import (
+    MetricsLog,
+    Progress,
+    duration,
+    read_metrics,
+    shown,
+)
+
+
+def log(path, step=0):
+    metrics = MetricsLog(path)
+    metrics.open_at(step)
+    return metrics
+
+
+def records(*steps, kind="train"):
+    return [{"kind": kind, "step": step, "nll": 1.5} for step in steps]
+
+
+def write(path, step, new):
+    metrics = log(path, step)
+    for record in new:
+        metrics.write(record)
+    metrics.sync()
+    metrics.close()
+
+
+def test_a_record_can_be_read_at_once(tmp_path):
+    path = tmp_path / "metrics.jsonl"
+    metrics = log(path)
+    metrics.write(records(2)[0])
+    assert read_metrics(path) == records(2)
+    metrics.close()
+
+
+def test_going_on_drops_what_is_past_the_checkpoint(tmp_path):
+    path = tmp_path / "metrics.jsonl"
+    write(path, 0, records(2, 4, 6, 8))
+    write(path, 5, records(6, 8))
+    steps = [record["step"] for record in read_metrics(path)]
+    assert steps == [2, 4, 6, 8]
+
+
+def test_going_on_drops_the_end_of_the_part_before(tmp_path):
+    path = tmp_path / "metrics.jsonl"
+    ends = records(4, kind="final") + records(4, kind="end")
+    write(path, 0, records(2, 4) + ends)
+    write(path, 4, records(6))
+    assert [r["kind"] for r in read_metrics(path)] == ["train"] * 3
+
+
+def test_a_new_run_starts_the_file_anew(tmp_path):
+    path = tmp_path / "metrics.jsonl"
+    write(path, 0, records(0, 2))
+    write(path, 0, records(0))
+    assert read_metrics(path) == records(0)
+
+
+def test_a_line_cut_short_by_a_kill_is_left_out(tmp_path):
+    path = tmp_path / "metrics.jsonl"
+    lines = [json.dumps(record) for record in records(2, 4)]
+    path.write_text(lines[0] + "\n" + lines[1][:-3])
+    assert read_metrics(path) == records(2)
+
+
+def test_a_damaged_line_inside_is_an_error(tmp_path):
+    path = tmp_path / "metrics.jsonl"
+    path.write_text('{"kind": "tr\n{}\n')
+    with pytest.raises(ValueError, match="one JSON object a line. Received in line 1"):
+        read_metrics(path)
+
+
+def test_closing_what_was_not_opened(tmp_path):
+    MetricsLog(tmp_path / "metrics.jsonl").close()
+
+
+RECORD = {
+    "step": 50,
+    "nll": 2.0,
+    "perplexity": 7.389,
+    "learning_rate": 0.001,
+    "source_tokens_per_second": 900.4,
+    "target_tokens_per_second": 1000.2,
+}
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_log_gets_lines():
+    stream = io.StringIO()
+    progress = Progress(150, stream=stream)
+    progress.train(RECORD, seconds=10.0, step_seconds=0.5)
+    (line,) = stream.getvalue().splitlines()
+    assert "step 50/150  nll 2  perplexity 7.389" in line
+    assert "900+1000 tokens/s  0:00:50 left" in line
+
+
+def test_a_terminal_gets_one_line_that_renews_itself():
+    stream = Terminal()
+    progress = Progress(150, stream=stream)
+    progress.train(RECORD, 10.0, 0.5)
+    progress.train({**RECORD, "perplexity": 7.0}, 10.0, 0.5)
+    assert "\n" not in stream.getvalue()
+    first, second = stream.getvalue().split("\r")[1:]
+    assert len(second) >= len(first.rstrip())  # nothing of the longer line stays
+    progress.say("done")
+    assert stream.getvalue().endswith("\n")
+
+
+def test_time_left_ends_at_the_nearer_limit():
+    assert Progress(100).seconds_left(40, 0.0, 2.0) == 120.0
+    assert Progress(100, max_minutes=2).seconds_left(40, 30.0, 2.0) == 90.0
+    assert Progress(100, max_minutes=2).seconds_left(40, 130.0, 2.0) == 0.0
+    assert Progress(100).seconds_left(140, 0.0, 2.0) == 0.0
+
+
+def test_figures_and_durations():
+    assert shown({"nll": 0.123456, "bleu": None, "other": 3}) == "nll 0.1235"
+    assert [duration(s) for s in (0.4, 61, 36_000)] == [
+        "0:00:00",
+        "0:01:01",
+        "10:00:00",
+    ]

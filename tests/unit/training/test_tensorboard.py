@@ -1,0 +1,88 @@
+import pathlib
+
+import tensorflow as tf
+
+from keras_attention.training.tensorboard import TensorBoardLog, truncate_events
+
+
+def events(directory):
+    found = []
+    for path in sorted(pathlib.Path(directory).iterdir()):
+        for record in tf.data.TFRecordDataset(str(path)).as_numpy_iterator():
+            event = tf.compat.v1.Event.FromString(record)
+            found += [(event.step, value) for value in event.summary.value]
+    return found
+
+
+def steps(directory, tag):
+    return [step for step, value in events(directory) if value.tag == tag]
+
+
+def write(directory, start, *updates):
+    board = TensorBoardLog(directory)
+    board.open_at(start)
+    for step in updates:
+        board.scalars("train", step, {"nll": 0.5 * step, "name": "x", "epoch": 1})
+    board.sync()
+    board.close()
+
+
+def test_scalars_lie_over_the_updates(tmp_path):
+    write(tmp_path, 0, 2, 4)
+    found = [(s, v) for s, v in events(tmp_path) if v.tag == "train/nll"]
+    assert [step for step, _ in found] == [2, 4]
+    assert [tf.make_ndarray(v.tensor).item() for _, v in found] == [1.0, 2.0]
+    assert found[0][1].metadata.plugin_data.plugin_name == "scalars"
+    assert {v.tag for _, v in events(tmp_path)} == {"train/nll", "train/epoch"}
+
+
+def test_samples_are_a_table_of_text(tmp_path):
+    board = TensorBoardLog(tmp_path)
+    board.open_at(0)
+    board.samples(3, [("a dog", "ein Hund", "ein Hündchen")])
+    board.close()
+    ((step, value),) = events(tmp_path)
+    assert step == 3 and value.metadata.plugin_data.plugin_name == "text"
+    table = tf.make_ndarray(value.tensor)
+    assert table.shape == (2, 3)
+    assert table[1, 2].decode() == "ein Hündchen"
+
+
+def test_steps_go_on_after_a_stop(tmp_path):
+    write(tmp_path, 0, 2, 4, 6)
+    write(tmp_path, 6, 8, 10)
+    assert steps(tmp_path, "train/nll") == [2, 4, 6, 8, 10]
+
+
+def test_what_a_killed_process_wrote_past_the_checkpoint_is_taken_out(tmp_path):
+    write(tmp_path, 0, 2, 4, 6)
+    write(tmp_path, 3, 4, 6, 8)
+    assert steps(tmp_path, "train/nll") == [2, 4, 6, 8]
+    assert all("tfevents" in path.name for path in tmp_path.iterdir())
+
+
+def test_a_new_run_removes_the_events_of_another(tmp_path):
+    write(tmp_path, 0, 2, 4)
+    write(tmp_path, 0, 2)
+    assert steps(tmp_path, "train/nll") == [2]
+
+
+def test_an_event_cut_short_is_dropped(tmp_path):
+    write(tmp_path, 0, 2, 4, 6)
+    (path,) = tmp_path.iterdir()
+    path.write_bytes(path.read_bytes()[:-5])
+    truncate_events(path, 4)
+    assert steps(tmp_path, "train/nll") == [2, 4]
+
+
+def test_an_event_cut_short_is_dropped_though_nothing_is_past(tmp_path):
+    write(tmp_path, 0, 2, 4)
+    (path,) = tmp_path.iterdir()
+    path.write_bytes(path.read_bytes()[:-5])
+    truncate_events(path, 9)
+    assert steps(tmp_path, "train/nll") == [2, 4]
+    assert steps(tmp_path, "train/epoch") == [2]  # the one that was cut is gone
+
+
+def test_closing_what_was_not_opened(tmp_path):
+    TensorBoardLog(tmp_path).close()

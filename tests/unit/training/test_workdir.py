@@ -1,0 +1,81 @@
+import json
+
+import pytest
+
+from keras_attention.config import DecodingConfig, TrainingConfig, TransformerConfig
+from keras_attention.training import workdir as workdirs
+
+
+def config(**training):
+    return {
+        "preset": "tiny",
+        "transformer": TransformerConfig.from_preset("tiny", vocabulary_size=50),
+        "training": TrainingConfig.from_preset("tiny", **training),
+        "decoding": DecodingConfig(),
+        "data": {"sha256": "a", "pairs": 3},
+        "versions": workdirs.versions(),
+    }
+
+
+def test_config_is_read_as_it_was_written(tmp_path):
+    assert workdirs.read_config(tmp_path) is None
+    workdirs.write_config(tmp_path, config())
+    assert workdirs.read_config(tmp_path) == config()
+    assert [path.name for path in tmp_path.iterdir()] == ["config.json"]
+
+
+def test_text_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    workdirs.write_atomically(path, "old")
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(workdirs.os, "fsync", fail)
+    with pytest.raises(OSError, match="disk full"):
+        workdirs.write_atomically(path, "new")
+    assert path.read_text() == "old"
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"transformer": 3}', '{"training": {}}'])
+def test_damaged_config_is_an_error(tmp_path, text):
+    (tmp_path / "config.json").write_text(text)
+    with pytest.raises(ValueError, match="is not the configuration of a run"):
+        workdirs.read_config(tmp_path)
+
+
+def test_unknown_field_is_an_error(tmp_path):
+    workdirs.write_config(tmp_path, config())
+    record = json.loads((tmp_path / "config.json").read_text())
+    record["training"]["momentum"] = 0.9
+    (tmp_path / "config.json").write_text(json.dumps(record))
+    with pytest.raises(ValueError, match="no field named momentum"):
+        workdirs.read_config(tmp_path)
+
+
+def test_what_does_not_touch_the_updates_may_change():
+    changed = config(max_steps=7, max_minutes=1.0, patience=2, log_steps=1)
+    changed["decoding"] = DecodingConfig(beam_size=9)
+    workdirs.check_same_run(config(), changed)
+
+
+def test_a_difference_is_named_with_both_values():
+    with pytest.raises(
+        ValueError, match=r"training\.seed: 1 in the workdir, 2 asked for"
+    ):
+        workdirs.check_same_run(config(), config(seed=2))
+    changed = config()
+    changed["transformer"] = changed["transformer"].replace(num_layers=2)
+    with pytest.raises(ValueError, match=r"transformer\.num_layers: 4 .* 2 asked for"):
+        workdirs.check_same_run(config(), changed)
+
+
+def test_other_pairs_are_another_run():
+    changed = {**config(), "data": {"sha256": "b"}}
+    with pytest.raises(ValueError, match="training pairs are not those"):
+        workdirs.check_same_run(config(), changed)
+
+
+def test_changeable_fields_exist():
+    for part, cls in workdirs.PARTS.items():
+        assert set(workdirs.CHANGEABLE[part]) <= set(cls.__dataclass_fields__)
