@@ -53,7 +53,8 @@ class TokenExactTraining:
 
         Raises:
             ValueError: metrics of the user's, which would not be exact over tokens
-                and replicas; a micro-batch count or a norm that cannot work.
+                and replicas; a loss that is no `Loss`; a micro-batch count or a norm
+                that cannot work.
         """
         if kwargs.get("metrics") or kwargs.get("weighted_metrics"):
             raise ValueError(
@@ -72,7 +73,13 @@ class TokenExactTraining:
                 "`gradient_clip_norm` must be a positive number or None. "
                 f"Received: gradient_clip_norm={gradient_clip_norm!r}."
             )
-        self._token_loss = None if loss is None else keras.losses.get(loss)
+        loss_object = None if loss is None else keras.losses.get(loss)
+        if not isinstance(loss_object, (keras.losses.Loss, type(None))):
+            raise ValueError(
+                "`loss` must be a `keras.losses.Loss` whose `call` gives (B, T), such "
+                f"as `keras_attention.LabelSmoothedCrossEntropy()`. Received: {loss!r}."
+            )
+        self._token_loss = loss_object
         self._micro_batches = micro_batches
         self._gradient_clip_norm = gradient_clip_norm
         super().compile(optimizer=optimizer, loss=loss, **kwargs)

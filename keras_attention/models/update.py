@@ -129,7 +129,9 @@ def _sum_of_gradients(model, inputs, labels, weights, tokens):
             rows_of(weights),
             tokens,
         )
-        return part + 1, [total + new for total, new in zip(sums, gradients)]
+        return part + 1, [
+            total + new for total, new in zip(sums, gradients, strict=True)
+        ]
 
     # One part at a time: unrolled, they would hold their activations together.
     _, sums = tf.while_loop(

@@ -27,7 +27,7 @@ class LabelSmoothedCrossEntropy(keras.losses.Loss):
     Call arguments:
         y_true: integer labels of shape (B, T); PAD gives exactly 0.
         y_pred: logits of shape (B, T, V); computed in float32.
-        sample_weight: weights of tokens, (B, T) or (B, 1); None = real tokens.
+        sample_weight: weights of real tokens, (B, T), (B, 1) or (B,); None = 1.
 
     Returns:
         float32 (B, T) from `call`, a float32 scalar from `__call__`.
@@ -143,16 +143,17 @@ def label_logits(labels, logits):
 
 
 def token_weights(labels, sample_weight=None):
-    """Returns the float32 weight of every token: given, or 1 where the label is real.
+    """Returns the float32 weight of every token: given, or 1; 0 where the label is PAD.
 
     Args:
         labels: integer tensor of shape (B, T).
         sample_weight: tensor of shape (B, T), (B, 1) or (B,), or None.
     """
-    labels = ops.convert_to_tensor(labels)
+    real = ops.cast(ops.not_equal(ops.convert_to_tensor(labels), PAD_ID), "float32")
     if sample_weight is None:
-        return ops.cast(ops.not_equal(labels, PAD_ID), "float32")
+        return real
     weights = ops.cast(sample_weight, "float32")
     if len(weights.shape) == 1:
         weights = ops.expand_dims(weights, -1)
-    return ops.broadcast_to(weights, ops.shape(labels))
+    # A weight of a sentence must not count its padding.
+    return weights * real

@@ -49,6 +49,10 @@ class TokenMean(keras.metrics.Metric):
 class Perplexity(TokenMean):
     """exp of the mean negative log-likelihood (unsmoothed), per piece (Table 3).
 
+    Args:
+        name: of the metric.
+        dtype: of its variables, float32.
+
     Example:
 
     >>> metric = Perplexity()

@@ -43,7 +43,9 @@ def test_follows_the_schedule_like_the_oracle():
     weight, expected = keras.Variable(start, dtype="float32"), {"p": start}
     for _ in range(8):
         expected = reference.update(expected, {"p": gradient(expected["p"])})
-        optimizer.apply([keras.ops.convert_to_tensor(gradient(weight.numpy()))], [weight])
+        optimizer.apply(
+            [keras.ops.convert_to_tensor(gradient(weight.numpy()))], [weight]
+        )
         np.testing.assert_allclose(weight, expected["p"], atol=3e-6)
 
 
