@@ -8,7 +8,7 @@ from keras_attention.data.grammar.nominals import (
     NominalSampler,
     NoSentenceError,
 )
-from keras_attention.data.grammar.verbs import suitable_verbs, takes_gap
+from keras_attention.data.grammar.verbs import Verb, suitable_verbs, takes_gap
 
 _KINDS = {  # weights of the clause kinds by time
     "present": {"plain": 4, "perfect": 3, "future": 2, "modal": 3, "passive": 1.5,
@@ -40,7 +40,7 @@ class Clause:
     """One clause, said by `english` and `german`."""
 
     subject: phrases.NounPhrase
-    verb: object = None  # None: to be
+    verb: Verb | None = None  # None: to be
     arguments: list = dataclasses.field(default_factory=list)
     tense: str = "simple"
     modal: str = ""
@@ -242,7 +242,9 @@ def _set_kind(sampler, clause, kind):
         clause.tense = kind
     elif kind == "modal":
         modals = _PAST_MODALS if group == "past" else _PRESENT_MODALS
-        if not clause.subject.is_human or not clause.verb.is_deliberate:
+        if not clause.verb.is_deliberate:
+            modals = ("können",)
+        elif not clause.subject.is_human:
             modals = ("können", "müssen")
         clause.modal = rng.choice(modals)
     elif kind == "passive":
@@ -250,7 +252,7 @@ def _set_kind(sampler, clause, kind):
         draw = rng.random()
         if group == "present" and draw < 0.3:
             clause.tense = "perfect"
-        elif draw < 0.6:
+        elif draw < 0.6 and clause.verb.is_deliberate:
             clause.modal = (
                 "müssen"
                 if group == "past"

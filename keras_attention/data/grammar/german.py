@@ -45,7 +45,7 @@ def _objects(clause):
             late += phrase.german
         elif not argument.is_bare:
             late += with_preposition(argument.german, argument.case, phrase)
-        elif phrase.kind == "pronoun":
+        elif phrase.kind in ("pronoun", "name"):
             pronouns += phrase.german(argument.case)
         elif negated and phrase.kein is not None:
             indefinite += phrase.kein(argument.case)
@@ -134,4 +134,4 @@ def imperative(clause):
     verb = clause.verb
     words, after = middle(clause)
     prefix = [verb.prefix] if verb.prefix else []
-    return [verb.imperative, *words, *prefix, *after]
+    return [verb.imperative, *_reflexive(clause), *words, *prefix, *after]

@@ -132,6 +132,8 @@ class NominalSampler:
                 ["aus", nouns.CITIES[city]],
             )
         noun = self.noun(("clothes",))
+        if noun.english in ("dress", "skirt", "shoe"):
+            return None
         adjective = self.rng.choice(nouns.ADJECTIVES["clothes"])
         phrase = phrases.noun_phrase(noun, "the", False, ((adjective, ""),))
         return f"(PP (IN with) {phrase.tree})", ["mit", *phrase.german("d")]

@@ -79,6 +79,8 @@ def object_question(sampler, pattern):
     rng = sampler.rng
     noun_class = rng.choice(("person", "person", "text", "food", "thing", "vehicle"))
     clause = sampler.clause(pattern.kinds[0], pattern.group, gap=noun_class)
+    if clause.subject.determiner == "every":
+        return None
     argument = clause.arguments[0][0]
     is_person = "person" in argument.classes
     if sampler.chance(0.4):

@@ -12,22 +12,22 @@ one of speed, l one of loudness.
 """
 
 ENTRIES = """
-sleep slept slept|schlafen schläft schlief geschlafen h|H animal||p
+sleep slept slept|schlafen schläft schlief geschlafen h|H animal||pi
 work worked worked|arbeiten arbeitet arbeitete gearbeitet h|H||pi
-laugh laughed laughed|lachen lacht lachte gelacht h|H||pl
+laugh laughed laughed|lachen lacht lachte gelacht h|H||pli
 cry cried cried|weinen weint weinte geweint h|H||pl
 dance danced danced|tanzen tanzt tanzte getanzt h|H||piq
 sing sang sung|singen singt sang gesungen h|H||pil
-smile smiled smiled|lächeln lächelt lächelte gelächelt h|H||p
-cook cooked cooked|kochen kocht kochte gekocht h|H||
+smile smiled smiled|lächeln lächelt lächelte gelächelt h|H||pi
+cook cooked cooked|kochen kocht kochte gekocht h|H||i
 arrive arrived arrived|an-kommen kommt kam angekommen s|H transport||
 disappear disappeared disappeared|verschwinden verschwindet verschwand verschwunden s
     |person animal||
-wake woke woken +up|auf-wachen wacht wachte aufgewacht s|H animal||
+wake woke woken +up|auf-wachen wacht wachte aufgewacht s|H animal||i
 get got gotten +up|auf-stehen steht stand aufgestanden s|H||i
 fall fell fallen +asleep|ein-schlafen schläft schlief eingeschlafen s|H animal||p
-rest rested rested|sich aus-ruhen ruht ruhte ausgeruht h|H||p
-hurry hurried hurried|sich beeilen beeilt beeilte beeilt h|H||
+rest rested rested|sich aus-ruhen ruht ruhte ausgeruht h|H||pi
+hurry hurried hurried|sich beeilen beeilt beeilte beeilt h|H||i
 live lived lived|wohnen wohnt wohnte gewohnt h|H||Ps
 read read read|lesen liest las gelesen h|H|a:text|pviq
 write wrote written|schreiben schreibt schrieb geschrieben h|H|a:text|viq
@@ -36,7 +36,7 @@ buy bought bought|kaufen kauft kaufte gekauft h
 sell sold sold|verkaufen verkauft verkaufte verkauft h
     |H|a:vehicle clothes device switch thing|vi
 see saw seen|sehen sieht sah gesehen h|H|a:H animal wild building vehicle|
-find found found|finden findet fand gefunden h|H|a:flat thing clothes text|pv
+find found found|finden findet fand gefunden h|H|a:flat thing clothes text|pvi
 lose lost lost|verlieren verliert verlor verloren h|H|a:flat thing clothes|v
 forget forgot forgotten|vergessen vergisst vergaß vergessen h
     |H|a:flat thing clothes text|v
@@ -98,19 +98,19 @@ think thought thought|denken denkt dachte gedacht h|H|of>an+a:H animal building|
 talk talked talked|sprechen spricht sprach gesprochen h|H|with>mit+d:H|pi
 dream dreamed dreamed|träumen träumt träumte geträumt h
     |H|of>von+d:person animal wild vehicle|
-laugh laughed laughed|lachen lacht lachte gelacht h|H|at>über+a:H animal|
+laugh laughed laughed|lachen lacht lachte gelacht h|H|at>über+a:H animal|i
 complain complained complained|sich beschweren beschwert beschwerte beschwert h
-    |H|about>über+a:H building|
+    |H|about>über+a:H building|i
 ask asked asked|bitten bittet bat gebeten h|H|a:H;for>um+a:drink flat text|i
 look looked looked|suchen sucht suchte gesucht h
-    |H|for>a:person animal flat thing clothes|p
-take took taken +care|sich kümmern kümmert kümmerte gekümmert h|H|of>um+a:H animal|
+    |H|for>a:person animal flat thing clothes|pi
+take took taken +care|sich kümmern kümmert kümmerte gekümmert h|H|of>um+a:H animal|i
 remember remembered remembered|sich erinnern erinnert erinnerte erinnert h
-    |H|an+a:H building|
+    |H|an+a:H building|i
 meet met met|treffen trifft traf getroffen h|H|a:H|pi
 play played played|spielen spielt spielte gespielt h
-    |H animal|with>mit+d:animal person|p
-take took taken +part|teil-nehmen nimmt nahm teilgenommen h|H|in>an+d:event|
+    |H animal|with>mit+d:animal person|pi
+take took taken +part|teil-nehmen nimmt nahm teilgenommen h|H|in>an+d:event|i
 go went gone|gehen geht ging gegangen s|H|@to|i
 go went gone|gehen geht ging gegangen s|H|@in|i
 run ran run|laufen läuft lief gelaufen s|H animal|@in|i

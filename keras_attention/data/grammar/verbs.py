@@ -115,6 +115,8 @@ class Verb:
             "grüß",
             "reis",
         )  # Warte! Danke!
+        if self.infinitive.endswith("eln"):
+            return self.infinitive[:-3] + "le"
         if self.stem.endswith(endings) or self.ends_in_n:
             return self.stem + "e"
         return self.stem

@@ -33,9 +33,9 @@ VERB = {verb.prefix + verb.infinitive: verb for verb in VERBS}
 @pytest.fixture(scope="module")
 def corpus():
     return {
-        "train": synthetic_corpus("train", 8000),
-        "valid": synthetic_corpus("valid", 1000),
-        "test": synthetic_corpus("test", 1500),
+        "train": synthetic_corpus("train", 1500),
+        "valid": synthetic_corpus("valid", 300),
+        "test": synthetic_corpus("test", 500),
     }
 
 
@@ -65,7 +65,7 @@ def test_sizes_are_exact_and_pairs_distinct(corpus):
 
 
 def test_splits_share_no_source_and_no_target_under_any_seed(corpus):
-    other = {split: synthetic_corpus(split, 500, seed=9) for split in corpus}
+    other = {split: synthetic_corpus(split, 200, seed=9) for split in corpus}
     sides = {
         split: {
             text
@@ -82,7 +82,7 @@ def test_splits_share_no_source_and_no_target_under_any_seed(corpus):
 def test_an_english_sentence_has_one_translation():
     draws = synthetic._draws(random.Random(2), PATTERNS)
     translations = {}
-    for _, example in zip(range(20000), draws, strict=False):
+    for _, example in zip(range(5000), draws, strict=False):
         target = translations.setdefault(example.source, example.target)
         assert target == example.target, example
 
@@ -112,7 +112,7 @@ def test_more_than_a_million_distinct_pairs_are_possible():
     """Birthday estimate: n draws of N equally likely pairs repeat n^2 / 2N times;
     unequal probabilities repeat more often, so this is a lower bound."""
     draws = synthetic._draws(random.Random(5), PATTERNS)
-    drawn = [example.source for _, example in zip(range(20000), draws, strict=False)]
+    drawn = [example.source for _, example in zip(range(8000), draws, strict=False)]
     # Repeats are short commands and statements: leave them out as well.
     long = [text for text in drawn if len(source_tokens(text)) >= 8]
     repeats = len(long) - len(set(long))
@@ -129,7 +129,7 @@ def test_lengths_and_vocabularies_are_moderate(corpus):
             for example in corpus["train"]
             for word in source_tokens(getattr(example, side))
         }
-        assert 800 <= len(words) <= 2200
+        assert 700 <= len(words) <= 2200
 
 
 def test_word_by_word_is_a_weak_baseline(corpus):
@@ -285,7 +285,8 @@ def test_conjugation(infinitive, forms):
     [("lesen", "lies"), ("geben", "gib"), ("tragen", "trag"), ("warten", "warte"),
      ("reparieren", "repariere"), ("öffnen", "öffne"), ("danken", "danke"),
      ("wegwerfen", "wirf"), ("vergessen", "vergiss"), ("füttern", "füttere"),
-     ("begrüßen", "begrüße"), ("kaufen", "kauf"), ("schließen", "schließ")],
+     ("begrüßen", "begrüße"), ("kaufen", "kauf"), ("schließen", "schließ"),
+     ("lächeln", "lächle")],
 )  # fmt: skip
 def test_imperative(infinitive, imperative):
     assert VERB[infinitive].imperative == imperative
@@ -310,11 +311,12 @@ def test_german_is_punctuated_and_capitalised(everything):
         if form != "-"
     }
     lower = {form.lower() for form in nouns_seen}
+    homographs = {"junge", "jungen", "schloss"}  # young, closed
     for example in everything:
         text = example.target
         assert text[0].isupper() and text[-1] in ".?!"
         assert not re.search(r",[,.?!]| ,|\s\s|^,", text), text
-        assert not set(source_tokens(text)) & (lower - {"see", "rock"}), text
+        assert not set(source_tokens(text)) & (lower - homographs), text
 
 
 def test_prepositions_are_contracted_except_before_relative_clauses(everything):
@@ -347,7 +349,7 @@ def test_subordinate_clauses_end_in_the_finite_verb(everything):
         if found and " wie " not in found[1] and " als " not in found[1]:
             seen += 1
             assert found[1].split()[-1] in forms, example.target
-    assert seen > 300
+    assert seen > 60
 
 
 SENTENCES = {
@@ -365,7 +367,7 @@ SENTENCES = {
 @pytest.mark.parametrize("construction", SENTENCES)
 def test_constructions_look_like_german(everything, construction):
     examples = [e for e in everything if e.pattern.startswith(construction + "(")]
-    assert len(examples) > 50
+    assert len(examples) > 8
     for example in examples:
         assert re.search(SENTENCES[construction], example.target), example
 
@@ -384,7 +386,7 @@ def test_perfect_takes_its_own_auxiliary(everything):
         if words & haben and "worden" not in words:
             seen["haben"] += 1
             assert words & {"habe", "hast", "hat", "haben", "Habe"}, example.target
-    assert seen["sein"] > 10 and seen["haben"] > 50
+    assert seen["sein"] > 3 and seen["haben"] > 10
 
 
 def test_every_noun_class_of_a_verb_exists():
