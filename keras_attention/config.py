@@ -6,8 +6,13 @@ cannot work is refused when the configuration is made, not an hour later.
 """
 
 import dataclasses
-import math
 
+from keras_attention.checks import (
+    check_boolean,
+    check_choice,
+    check_integer,
+    check_number,
+)
 from keras_attention.presets import PRESETS
 
 ACTIVATIONS = ("relu", "gelu", "silu", "tanh")
@@ -18,50 +23,14 @@ TOKENIZER_KINDS = ("bpe", "unigram", "wordpiece")
 DTYPE_POLICIES = ("float32", "mixed_bfloat16", "mixed_float16")
 
 
-def _fail(field, expected, value):
-    raise ValueError(
-        f"`{field}` must be {expected}. Received: {field}={value!r}. "
-        f"Pass a value of that kind, or leave `{field}` out for the default."
-    )
-
-
-def _integer(config, *fields, minimum=1, optional=False):
-    for field in fields:
-        value = getattr(config, field)
-        if optional and value is None:
-            continue
-        if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
-            _fail(field, f"an integer of at least {minimum}", value)
-
-
-def _real(config, *fields, low=0.0, high=math.inf, optional=False, open_low=False):
-    for field in fields:
-        value = getattr(config, field)
-        if optional and value is None:
-            continue
-        wrong = isinstance(value, bool) or not isinstance(value, (int, float))
-        if wrong or not low <= value < high or (open_low and value == low):
-            above = "above" if open_low else "of at least"
-            below = "" if high == math.inf else f" and below {high}"
-            _fail(field, f"a finite number {above} {low}{below}", value)
-
-
-def _choice(config, field, choices):
-    value = getattr(config, field)
-    if value not in choices:
-        _fail(field, f"one of {', '.join(choices)}", value)
-
-
-def _boolean(config, *fields):
-    for field in fields:
-        if not isinstance(getattr(config, field), bool):
-            _fail(field, "True or False", getattr(config, field))
-
-
 class _Config:
     """What the three configurations share: presets and dictionaries."""
 
     _part = ""
+
+    def _check(self, check, *fields, **options):
+        for field in fields:
+            check(field, getattr(self, field), **options)
 
     @classmethod
     def from_preset(cls, name, **overrides):
@@ -153,16 +122,18 @@ class TransformerConfig(_Config):
     share_embeddings: bool = True
 
     def __post_init__(self):
-        _integer(self, "vocabulary_size", minimum=5)
-        _integer(self, "num_layers", "model_dim", "num_heads", "feed_forward_dim")
-        _integer(self, "key_dim", "value_dim", "max_length", optional=True)
-        _real(self, "dropout_rate", "attention_dropout_rate", high=1.0)
-        _real(self, "layer_norm_epsilon", open_low=True)
-        _choice(self, "activation", ACTIVATIONS)
-        _choice(self, "norm_position", NORM_POSITIONS)
-        _choice(self, "positions", POSITIONS)
-        _choice(self, "position_layout", LAYOUTS)
-        _boolean(self, "use_bias", "share_embeddings")
+        self._check(check_integer, "vocabulary_size", minimum=5)
+        self._check(
+            check_integer, "num_layers", "model_dim", "num_heads", "feed_forward_dim"
+        )
+        self._check(check_integer, "key_dim", "value_dim", "max_length", optional=True)
+        self._check(check_number, "dropout_rate", "attention_dropout_rate", high=1.0)
+        self._check(check_number, "layer_norm_epsilon", open_low=True)
+        self._check(check_choice, "activation", choices=ACTIVATIONS)
+        self._check(check_choice, "norm_position", choices=NORM_POSITIONS)
+        self._check(check_choice, "positions", choices=POSITIONS)
+        self._check(check_choice, "position_layout", choices=LAYOUTS)
+        self._check(check_boolean, "use_bias", "share_embeddings")
         if self.key_dim is None or self.value_dim is None:
             if self.model_dim % self.num_heads:
                 raise ValueError(
@@ -246,19 +217,33 @@ class TrainingConfig(_Config):
     tokenizer_kind: str = "bpe"
 
     def __post_init__(self):
-        _integer(self, "batch_tokens", "max_steps", "warmup_steps", "micro_batches")
-        _integer(self, "max_source_length", "max_target_length", "rows_multiple")
-        _integer(self, "average_checkpoints", "log_steps")
-        _integer(self, "checkpoint_steps", "validation_steps", optional=True)
-        _integer(self, "patience", optional=True)
-        _integer(self, "validation_sentences", "seed", minimum=0)
-        _real(self, "max_minutes", "checkpoint_minutes", optional=True, open_low=True)
-        _real(self, "gradient_clip_norm", optional=True, open_low=True)
-        _real(self, "learning_rate_scale", "optimizer_epsilon", open_low=True)
-        _real(self, "beta_1", "beta_2", "label_smoothing", high=1.0)
-        _choice(self, "dtype_policy", DTYPE_POLICIES)
-        _choice(self, "tokenizer_kind", TOKENIZER_KINDS)
-        _boolean(self, "jit_compile")
+        self._check(
+            check_integer, "batch_tokens", "max_steps", "warmup_steps", "micro_batches"
+        )
+        self._check(
+            check_integer, "max_source_length", "max_target_length", "rows_multiple"
+        )
+        self._check(check_integer, "average_checkpoints", "log_steps")
+        self._check(
+            check_integer, "checkpoint_steps", "validation_steps", optional=True
+        )
+        self._check(check_integer, "patience", optional=True)
+        self._check(check_integer, "validation_sentences", "seed", minimum=0)
+        self._check(
+            check_number,
+            "max_minutes",
+            "checkpoint_minutes",
+            optional=True,
+            open_low=True,
+        )
+        self._check(check_number, "gradient_clip_norm", optional=True, open_low=True)
+        self._check(
+            check_number, "learning_rate_scale", "optimizer_epsilon", open_low=True
+        )
+        self._check(check_number, "beta_1", "beta_2", "label_smoothing", high=1.0)
+        self._check(check_choice, "dtype_policy", choices=DTYPE_POLICIES)
+        self._check(check_choice, "tokenizer_kind", choices=TOKENIZER_KINDS)
+        self._check(check_boolean, "jit_compile")
         if self.checkpoint_steps is None and self.checkpoint_minutes is None:
             raise ValueError(
                 "A run needs `checkpoint_steps` or `checkpoint_minutes`, or nothing "
@@ -294,10 +279,10 @@ class DecodingConfig(_Config):
     batch_tokens: int = 4_096
 
     def __post_init__(self):
-        _integer(self, "beam_size", "num_hypotheses", "max_source_length")
-        _integer(self, "batch_tokens")
-        _integer(self, "max_extra_length", minimum=0)
-        _real(self, "length_penalty_alpha")
+        self._check(check_integer, "beam_size", "num_hypotheses", "max_source_length")
+        self._check(check_integer, "batch_tokens")
+        self._check(check_integer, "max_extra_length", minimum=0)
+        self._check(check_number, "length_penalty_alpha")
         if self.num_hypotheses > self.beam_size:
             raise ValueError(
                 "`num_hypotheses` can be at most `beam_size`. Received: num_hypotheses="

@@ -2,7 +2,7 @@
 
 import keras
 
-from keras_attention.layers.checks import check_choice, check_epsilon, check_rate
+from keras_attention.checks import check_choice, check_number
 
 
 @keras.saving.register_keras_serializable("keras_attention")
@@ -54,9 +54,9 @@ class AddAndNorm(keras.layers.Layer):
     ):
         super().__init__(**kwargs)
         self.supports_masking = True
-        self.dropout_rate = check_rate("dropout_rate", dropout_rate)
-        self.layer_norm_epsilon = check_epsilon(
-            "layer_norm_epsilon", layer_norm_epsilon
+        self.dropout_rate = check_number("dropout_rate", dropout_rate, high=1.0)
+        self.layer_norm_epsilon = check_number(
+            "layer_norm_epsilon", layer_norm_epsilon, open_low=True
         )
         self.norm_position = check_choice(
             "norm_position", norm_position, ("post", "pre")

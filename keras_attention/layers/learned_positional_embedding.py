@@ -2,7 +2,7 @@
 
 import keras
 
-from keras_attention.layers.checks import check_size
+from keras_attention.checks import check_integer
 
 
 @keras.saving.register_keras_serializable("keras_attention")
@@ -39,7 +39,7 @@ class LearnedPositionalEmbedding(keras.layers.Layer):
     def __init__(self, max_length, **kwargs):
         super().__init__(**kwargs)
         self.supports_masking = True
-        self.max_length = check_size("max_length", max_length)
+        self.max_length = check_integer("max_length", max_length)
 
     def build(self, input_shape):
         """Creates the table."""

@@ -3,7 +3,7 @@
 import keras
 
 from keras_attention import ops
-from keras_attention.layers.checks import check_rate, check_size
+from keras_attention.checks import check_integer, check_number
 
 
 @keras.saving.register_keras_serializable("keras_attention")
@@ -70,11 +70,11 @@ class MultiHeadAttention(keras.layers.Layer):
     ):
         super().__init__(**kwargs)
         self.supports_masking = True
-        self.num_heads = check_size("num_heads", num_heads)
-        self.key_dim = check_size("key_dim", key_dim)
-        self.value_dim = check_size("value_dim", value_dim, optional=True) or key_dim
-        self.dropout_rate = check_rate("dropout_rate", dropout_rate)
-        self.window = check_size("window", window, optional=True)
+        self.num_heads = check_integer("num_heads", num_heads)
+        self.key_dim = check_integer("key_dim", key_dim)
+        self.value_dim = check_integer("value_dim", value_dim, optional=True) or key_dim
+        self.dropout_rate = check_number("dropout_rate", dropout_rate, high=1.0)
+        self.window = check_integer("window", window, optional=True)
         self.use_bias = bool(use_bias)
         self.dropout = keras.layers.Dropout(
             dropout_rate, name="dropout", dtype=self.dtype_policy
@@ -116,9 +116,7 @@ class MultiHeadAttention(keras.layers.Layer):
 
         They depend on the memory alone, so that decoding computes them once.
         """
-        key = ops.linear(
-            value if key is None else key, self.key_kernel, self.key_bias
-        )
+        key = ops.linear(value if key is None else key, self.key_kernel, self.key_bias)
         value = ops.linear(value, self.value_kernel, self.value_bias)
         heads = self.num_heads
         return ops.split_heads(key, heads), ops.split_heads(value, heads)

@@ -3,7 +3,7 @@
 import keras
 
 from keras_attention import ops
-from keras_attention.layers.checks import check_rate, check_size
+from keras_attention.checks import check_integer, check_number
 
 
 @keras.saving.register_keras_serializable("keras_attention")
@@ -39,14 +39,12 @@ class PositionwiseFeedForward(keras.layers.Layer):
     Reference: section 3.3, equation (2).
     """
 
-    def __init__(
-        self, feed_forward_dim, activation="relu", dropout_rate=0.0, **kwargs
-    ):
+    def __init__(self, feed_forward_dim, activation="relu", dropout_rate=0.0, **kwargs):
         super().__init__(**kwargs)
         self.supports_masking = True
-        self.feed_forward_dim = check_size("feed_forward_dim", feed_forward_dim)
+        self.feed_forward_dim = check_integer("feed_forward_dim", feed_forward_dim)
         self.activation = keras.activations.get(activation)
-        self.dropout_rate = check_rate("dropout_rate", dropout_rate)
+        self.dropout_rate = check_number("dropout_rate", dropout_rate, high=1.0)
         self.dropout = keras.layers.Dropout(
             dropout_rate, name="dropout", dtype=self.dtype_policy
         )

@@ -3,7 +3,7 @@
 import keras
 
 from keras_attention import ops
-from keras_attention.layers.checks import check_choice
+from keras_attention.checks import check_choice
 
 
 @keras.saving.register_keras_serializable("keras_attention")

@@ -3,7 +3,7 @@
 import keras
 
 from keras_attention import ops
-from keras_attention.layers.checks import check_size
+from keras_attention.checks import check_integer
 
 
 @keras.saving.register_keras_serializable("keras_attention")
@@ -48,8 +48,8 @@ class TokenEmbedding(keras.layers.Layer):
         # Ids must not be cast to a float of few digits, nor states of the logits.
         super().__init__(autocast=False, **kwargs)
         self.supports_masking = True
-        self.vocabulary_size = check_size("vocabulary_size", vocabulary_size)
-        self.model_dim = check_size("model_dim", model_dim)
+        self.vocabulary_size = check_integer("vocabulary_size", vocabulary_size)
+        self.model_dim = check_integer("model_dim", model_dim)
 
     def build(self, input_shape):
         """Creates the matrix."""

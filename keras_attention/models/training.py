@@ -4,6 +4,7 @@ import types
 
 import keras
 
+from keras_attention.checks import check_integer, check_number
 from keras_attention.objectives import Perplexity, TokenMean
 
 
@@ -63,16 +64,6 @@ class TokenExactTraining:
                 "batch. Remove `metrics` and `weighted_metrics`. "
                 f"Received: {sorted(key for key in kwargs if 'metrics' in key)}."
             )
-        if not isinstance(micro_batches, int) or micro_batches < 1:
-            raise ValueError(
-                "`micro_batches` must be a positive integer. "
-                f"Received: micro_batches={micro_batches!r}."
-            )
-        if gradient_clip_norm is not None and not gradient_clip_norm > 0:
-            raise ValueError(
-                "`gradient_clip_norm` must be a positive number or None. "
-                f"Received: gradient_clip_norm={gradient_clip_norm!r}."
-            )
         loss_object = None if loss is None else keras.losses.get(loss)
         if not isinstance(loss_object, (keras.losses.Loss, type(None))):
             raise ValueError(
@@ -80,8 +71,10 @@ class TokenExactTraining:
                 f"as `keras_attention.LabelSmoothedCrossEntropy()`. Received: {loss!r}."
             )
         self._token_loss = loss_object
-        self._micro_batches = micro_batches
-        self._gradient_clip_norm = gradient_clip_norm
+        self._micro_batches = check_integer("micro_batches", micro_batches)
+        self._gradient_clip_norm = check_number(
+            "gradient_clip_norm", gradient_clip_norm, open_low=True, optional=True
+        )
         super().compile(optimizer=optimizer, loss=loss, **kwargs)
 
     def get_compile_config(self):

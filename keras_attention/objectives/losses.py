@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from keras_attention.checks import check_number
 from keras_attention.vocabulary import PAD_ID
 
 
@@ -51,15 +52,9 @@ class LabelSmoothedCrossEntropy(keras.losses.Loss):
         self, label_smoothing=0.1, name="label_smoothed_cross_entropy", **kwargs
     ):
         super().__init__(name=name, **kwargs)
-        wrong = isinstance(label_smoothing, bool) or not isinstance(
-            label_smoothing, (int, float)
+        self.label_smoothing = check_number(
+            "label_smoothing", label_smoothing, high=1.0
         )
-        if wrong or not 0 <= label_smoothing < 1:
-            raise ValueError(
-                "`label_smoothing` must be a number of at least 0 and below 1. "
-                f"Received: label_smoothing={label_smoothing!r}."
-            )
-        self.label_smoothing = label_smoothing
 
     def call(self, y_true, y_pred):
         """Returns the loss of every token, exactly 0 where the label is PAD."""

@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+from keras_attention.checks import check_integer, check_number
+
 
 @keras.saving.register_keras_serializable("keras_attention")
 class NoamSchedule(keras.optimizers.schedules.LearningRateSchedule):
@@ -37,18 +39,9 @@ class NoamSchedule(keras.optimizers.schedules.LearningRateSchedule):
     """
 
     def __init__(self, model_dim, warmup_steps=4000, scale=1.0):
-        for name, value in (("model_dim", model_dim), ("warmup_steps", warmup_steps)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(
-                    f"`{name}` must be a positive integer. Received: {name}={value!r}."
-                )
-        if not 0 < scale < float("inf"):
-            raise ValueError(
-                f"`scale` must be a positive finite number. Received: scale={scale!r}."
-            )
-        self.model_dim = model_dim
-        self.warmup_steps = warmup_steps
-        self.scale = scale
+        self.model_dim = check_integer("model_dim", model_dim)
+        self.warmup_steps = check_integer("warmup_steps", warmup_steps)
+        self.scale = check_number("scale", scale, open_low=True)
 
     def __call__(self, step):
         """Returns the learning rate of the update that follows `step` others."""

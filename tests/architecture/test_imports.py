@@ -10,6 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 RANKS = {
     "version": 0,
     "vocabulary": 0,
+    "checks": 0,
     "config": 0,
     "presets": 0,
     "ops": 1,
@@ -29,6 +30,7 @@ RANKS = {
 BELOW_TENSORFLOW = {
     "version": set(),
     "vocabulary": set(),
+    "checks": set(),
     "config": set(),
     "presets": set(),
     "ops": {"keras", "numpy"},
