@@ -5,8 +5,10 @@ the state of every dropout generator (which no Keras format keeps), the metric s
 the position in the data. It appears by one rename, so it is whole or absent.
 """
 
+import contextlib
 import dataclasses
 import json
+import logging
 import os
 import pathlib
 import re
@@ -99,8 +101,10 @@ class Checkpoints:
         """
         target = self.directory / f"step-{self._state.step}"
         temporary = self.directory / f".tmp-{target.name}"
+        shutil.rmtree(temporary, ignore_errors=True)  # of a save that failed
         temporary.mkdir()
-        self._checkpoint.write(str(temporary / _PREFIX))
+        with _quiet_absl():
+            self._checkpoint.write(str(temporary / _PREFIX))
         for path in temporary.iterdir():
             _flush_to_disk(path)
         if target.exists():
@@ -233,6 +237,16 @@ def _check_same_keys(first, second, first_path, second_path):
             f"{first_path}: {sorted(one - two)}; only in {second_path}: "
             f"{sorted(two - one)}. Average checkpoints of one run."
         )
+
+
+@contextlib.contextmanager
+def _quiet_absl():
+    # TensorFlow tells how long it took to split each checkpoint into files.
+    logger = logging.getLogger("absl")
+    level = logger.level
+    logger.setLevel(logging.WARNING)
+    yield
+    logger.setLevel(level)
 
 
 def _flush_to_disk(path):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import pathlib
 
 import keras
 
@@ -51,7 +52,7 @@ class RunInputs:
         )
 
 
-def prepare(workdir, data, corpora, preset, overrides, strategy):
+def prepare(workdir, data, corpora, preset, overrides, strategy, initial_workdir=None):
     """Reads all that a run needs, learning the tokenizer if the workdir has none.
 
     Args:
@@ -61,6 +62,7 @@ def prepare(workdir, data, corpora, preset, overrides, strategy):
         preset: name of a preset, or None.
         overrides: "transformer", "training", "decoding" -> replaced fields.
         strategy: a `tf.distribute.Strategy`.
+        initial_workdir: an earlier run whose tokenizer a workdir without one takes.
 
     Returns:
         `RunInputs`.
@@ -77,7 +79,8 @@ def prepare(workdir, data, corpora, preset, overrides, strategy):
     draft = choose_config(recorded, preset, overrides, size or 37_000)
     check_replicas(strategy, draft["training"])
     train, valid = Corpora(*corpora) if corpora else load_corpora(**(data or {}))
-    tokenizer = _tokenizer(workdir, train, size, draft["training"].tokenizer_kind)
+    kind = draft["training"].tokenizer_kind
+    tokenizer = _tokenizer(workdir, train, size, kind, initial_workdir)
     config = choose_config(recorded, preset, overrides, tokenizer.vocabulary_size)
     batches = _batches(train, tokenizer, config["training"])
     config["data"] = {
@@ -87,6 +90,10 @@ def prepare(workdir, data, corpora, preset, overrides, strategy):
         "real_token_share": batches.real_token_share(0),
         "sha256": fingerprint(batches.encoded),
     }
+    if initial_workdir is not None:
+        config["initial_workdir"] = str(initial_workdir)
+    elif recorded is not None and "initial_workdir" in recorded:
+        config["initial_workdir"] = recorded["initial_workdir"]
     config["versions"] = versions()
     if recorded is not None:
         check_same_run(recorded, config)
@@ -173,24 +180,27 @@ def fingerprint(encoded):
     return digest.hexdigest()
 
 
-def _tokenizer(workdir, train, size, kind):
+def _tokenizer(workdir, train, size, kind, initial_workdir):
     directory = workdir / TOKENIZER
     if directory.exists():
         tokenizer = SubwordTokenizer.load(directory)
-        if size not in (None, tokenizer.vocabulary_size):
-            raise ValueError(
-                "`vocabulary_size` must be that of the workdir's tokenizer, "
-                f"{tokenizer.vocabulary_size}. Received: {size}. Leave it out, or take "
-                "another workdir."
-            )
-        return tokenizer
-    if size is None:
+    elif initial_workdir is not None:
+        tokenizer = SubwordTokenizer.load(pathlib.Path(initial_workdir) / TOKENIZER)
+    elif size is not None:
+        tokenizer = SubwordTokenizer.learn_from_lines(train.lines(), size, kind)
+    else:
         raise ValueError(
             "`vocabulary_size` is needed to learn a tokenizer, as the workdir has "
             "none. Received: None. The paper has 37000 for English-German."
         )
-    tokenizer = SubwordTokenizer.learn_from_lines(train.lines(), size, kind)
-    tokenizer.save(directory)
+    if size not in (None, tokenizer.vocabulary_size):
+        raise ValueError(
+            "`vocabulary_size` must be that of the run's tokenizer, "
+            f"{tokenizer.vocabulary_size}. Received: {size}. Leave it out, or take "
+            "another workdir."
+        )
+    if not directory.exists():
+        tokenizer.save(directory)
     return tokenizer
 
 

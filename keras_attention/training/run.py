@@ -85,11 +85,11 @@ def train(
             that the workdir has recorded.
         preset: name of a preset; None = the configuration of the workdir, or "base".
         transformer, training, decoding: dictionaries of configuration fields that
-            replace those of the preset.
+            replace those of the preset; `vocabulary_size` is that of the tokenizer.
         corpora: (training pairs, validation pairs or None), each a `ParallelCorpus`,
             in place of `data`.
-        initial_workdir: an earlier run whose weights a new run starts from; its model
-            and vocabulary must be the same.
+        initial_workdir: an earlier run whose weights a new run starts from. A workdir
+            without tokenizer takes its; model and vocabulary must be the same.
         callbacks: Keras callbacks.
         strategy: a `tf.distribute.Strategy`; None = `make_strategy()`.
         stream: for the lines of progress; None = standard error.
@@ -111,7 +111,9 @@ def train(
     }
     strategy = strategy or make_strategy()
     with StopSignals() as signals:
-        inputs = prepare(workdir, data, corpora, preset, overrides, strategy)
+        inputs = prepare(
+            workdir, data, corpora, preset, overrides, strategy, initial_workdir
+        )
         parts = _assemble(workdir, inputs, strategy, signals, callbacks, stream)
         try:
             restored = parts.checkpoints.restore()

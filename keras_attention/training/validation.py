@@ -31,7 +31,7 @@ class Validator:
 
     def losses(self):
         """Returns loss, nll, perplexity and token_accuracy over all pairs."""
-        with _kept_metrics(self._model):
+        with kept_metrics(self._model):
             for inputs, label_ids in self._batches.dataset(0, shuffle=False):
                 self._steps.test(inputs, label_ids)
             return metric_values(self._model)
@@ -63,7 +63,8 @@ def metric_values(model):
 
 
 @contextlib.contextmanager
-def _kept_metrics(model):
+def kept_metrics(model):
+    """Empties `model.metrics` while it is entered, then puts their sums back."""
     variables = [v for metric in model.metrics for v in metric.variables]
     before = [v.numpy() for v in variables]
     model.reset_metrics()

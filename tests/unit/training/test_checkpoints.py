@@ -1,4 +1,5 @@
 import json
+import logging
 import pathlib
 
 import keras
@@ -240,3 +241,10 @@ def test_state_is_plain_json():
     entry.deserialize(checkpoints._StateEntry(state).serialize())
     assert entry.state == state
     assert json.loads(entry.serialize())["window"]["loss"] == 0.1 + 0.2
+
+
+def test_saving_leaves_the_level_of_the_log(saved, caplog):
+    level = logging.getLogger("absl").level
+    saved[3].save()
+    assert logging.getLogger("absl").level == level
+    assert "callback duration" not in caplog.text

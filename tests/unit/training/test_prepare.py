@@ -119,3 +119,21 @@ def test_fingerprint_sees_every_id(tiny_corpus):
     changed[0] += 1
     other = dataclasses.replace(encoded, source_tokens=changed)
     assert fingerprint(encoded) == fingerprint(encoded) != fingerprint(other)
+
+
+def test_a_workdir_without_tokenizer_takes_that_of_the_initial_run(
+    read, tmp_path, tiny_corpus
+):
+    first = read(tmp_path / "first")
+    corpora = (read_pairs(*reversed(tiny_corpus)), None)
+    second = tmp_path / "second"
+    second.mkdir()
+    strategy = tf.distribute.get_strategy()
+    inputs = prepare(
+        second, None, corpora, "tiny", overrides(), strategy, tmp_path / "first"
+    )
+    assert inputs.tokenizer.sha256 == first.tokenizer.sha256
+    assert inputs.config["initial_workdir"] == str(tmp_path / "first")
+    write_config(second, inputs.config)
+    again = prepare(second, None, corpora, "tiny", overrides(), strategy)
+    assert again.config == inputs.config

@@ -82,7 +82,8 @@ tf.config.set_logical_device_configuration(
     cpus[0], [tf.config.LogicalDeviceConfiguration()] * 2)
 from keras_attention.training.strategy import Steps, make_strategy
 from keras_attention.training.prepare import choose_config, compiled_model
-from keras_attention.training.validation import metric_values
+from keras_attention.training.checkpoints import Checkpoints, RunState
+from keras_attention.training.validation import kept_metrics, metric_values
 mirrored = make_strategy()
 assert mirrored.num_replicas_in_sync == 2, mirrored
 small = {"num_layers": 1, "model_dim": 8, "num_heads": 2, "feed_forward_dim": 8,
@@ -95,22 +96,40 @@ for strategy in (mirrored, tf.distribute.OneDeviceStrategy("CPU:0")):
     steps = Steps(model, strategy)
     ids = np.random.default_rng(0).integers(4, 20, (3, 4, 6)).astype("int32")
     ids[:, 2, 3:] = 0  # the replicas differ in real tokens
-    for one in ids:
-        one = tf.constant(one)
-        steps.train({"source_ids": one, "target_ids": one}, one)
+    for one_batch in map(tf.constant, ids):
+        steps.train({"source_ids": one_batch, "target_ids": one_batch}, one_batch)
     results.append((metric_values(model), model.get_weights()))
 (one, weights), (other, others) = results
 for name in one:
     np.testing.assert_allclose(one[name], other[name], rtol=1e-5, err_msg=name)
 for a, b in zip(weights, others):
     np.testing.assert_allclose(a, b, atol=1e-5)
+
+# Checkpoints and the metrics kept over a validation work on mirrored variables.
+model = compiled_model(config, mirrored)
+steps, state = Steps(model, mirrored), RunState(step=1)
+data = ({"source_ids": one_batch, "target_ids": one_batch}, one_batch)
+steps.train(*data)
+points = Checkpoints(sys.argv[1], model, state)
+points.save()
+values = metric_values(model)
+with kept_metrics(model):
+    steps.test(*data)
+assert metric_values(model) == values
+steps.train(*data)
+weights = model.get_weights()
+points.restore()
+assert metric_values(model) == values
+steps.train(*data)
+for a, b in zip(weights, model.get_weights()):
+    np.testing.assert_array_equal(a, b)
 """
 
 
 @pytest.mark.slow
-def test_two_replicas_make_the_same_updates(repository):
+def test_two_replicas_make_the_same_updates(repository, tmp_path):
     process = subprocess.run(
-        [sys.executable, "-c", TWO_REPLICAS],
+        [sys.executable, "-c", TWO_REPLICAS, str(tmp_path)],
         cwd=repository,
         capture_output=True,
         text=True,
