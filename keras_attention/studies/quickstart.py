@@ -28,7 +28,7 @@ TRANSFORMER = {
 }
 TRAINING = {
     "batch_tokens": 2_048,
-    "max_steps": 3_000,
+    "max_steps": 2_400,
     "max_minutes": 9.0,
     "warmup_steps": 500,
     "checkpoint_steps": 100,
@@ -62,7 +62,8 @@ def quickstart(
 ):
     """Runs the whole way and prints what came out of each step.
 
-    A second call finds the finished run: it scores and exports again.
+    A second call finds the finished run: it scores and exports again. A call that is
+    stopped ends the process; the next one goes on.
 
     Args:
         workdir: directory of the run.
@@ -77,14 +78,17 @@ def quickstart(
     """
     started = time.monotonic()
     workdir = pathlib.Path(workdir)
-    train(
+    result = train(
         workdir,
         data={"synthetic": True},
         preset=PRESET,
         transformer={**TRANSFORMER, **(transformer or {})},
         training={**TRAINING, **(training or {})},
     )
-    _say(started, "trained and averaged")
+    if result.model_path is None:  # SIGTERM or Ctrl-C
+        print("stopped; the same command goes on from the last checkpoint")
+        sys.exit(result.exit_code)
+    _say(started, f"trained {result.step} updates and averaged the last checkpoints")
     examples = synthetic_corpus("test", held_out)
     novel = [example for example in examples if example.novel]
     novel_report = _evaluate(workdir, "novel", novel)
