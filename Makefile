@@ -3,8 +3,10 @@
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-# python3.11 where there is one, else a python3 that is new enough.
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
+# python3.11 where one runs, else a python3 that is new enough.
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for name in python3.11 python3; do \
+  "$$name" -c '$(NEW_ENOUGH)' 2>/dev/null && command -v "$$name" && break; done)
 
 .PHONY: help quickstart test test-slow lint clean
 
@@ -29,7 +31,7 @@ lint: $(STAMP)
 	$(BIN)/mypy
 
 $(STAMP): setup.py constraints.txt
-	@test -n "$(PYTHON)" && "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	@test -n "$(PYTHON)" && "$(PYTHON)" -c '$(NEW_ENOUGH)' \
 	  || { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11"; exit 1; }
 	"$(PYTHON)" -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
