@@ -1,10 +1,12 @@
-"""Between the weights of the package and the symbols of `transformer.py`.
+"""Between the weights of the package and the symbols of the oracle.
 
 The package keeps the heads of one projection side by side, kernel (d_model, h * d_k);
 the oracle keeps the head axis first, (h, d_model, d_k).
 """
 
 import numpy as np
+
+from tests.reference import transformer
 
 
 def _value(variable):
@@ -90,14 +92,23 @@ def block_parts(block):
     return parts
 
 
+def values_by_id(variables, values=None):
+    """Arrays (the variables' own, or gradients of them) by the variable's identity."""
+    values = variables if values is None else values
+    return {
+        id(v): np.asarray(a, dtype="float64")
+        for v, a in zip(variables, values, strict=True)
+    }
+
+
 def to_symbols(block, arrays):
-    """Arrays by variable path -> the oracle's dictionary of one block."""
+    """Arrays of `values_by_id` -> the oracle's dictionary of one block."""
     heads = block.self_attention.num_heads
     result = {}
     for key, pairs in block_parts(block):
         result[key] = {}
         for symbol, variable in pairs:
-            array = np.asarray(arrays[variable.path], dtype="float64")
+            array = arrays[id(variable)]
             if key in ("self", "cross") and symbol[-1] != "O":
                 array = _split(array, heads)
             result[key][symbol] = array
@@ -106,7 +117,7 @@ def to_symbols(block, arrays):
 
 def block_weights(block):
     """Weights of an `EncoderBlock` or `DecoderBlock` for the oracle."""
-    return to_symbols(block, {v.path: v for v in block.variables})
+    return to_symbols(block, values_by_id(block.trainable_variables))
 
 
 def set_block(block, weights):
@@ -117,3 +128,31 @@ def set_block(block, weights):
     for key, pairs in block_parts(block):
         if key not in ("self", "cross"):
             assign(pairs, weights[key])
+
+
+def oracle_of(model, arrays=None):
+    """The oracle with the weights of a `Transformer` model, or with other arrays."""
+    parts, config = model._parts, model.transformer_config
+    if arrays is None:
+        arrays = values_by_id(model.trainable_variables)
+    weights = {
+        "source_embedding": arrays[id(parts.source_embedding.embeddings)],
+        "target_embedding": arrays[id(parts.target_embedding.embeddings)],
+        "output": arrays[id(parts.output_embedding.embeddings)],
+        "encoder": [to_symbols(block, arrays) for block in parts.encoder_blocks],
+        "decoder": [to_symbols(block, arrays) for block in parts.decoder_blocks],
+    }
+    if config.positions == "learned":
+        weights["source_positions"] = arrays[id(parts.source_positions.embeddings)]
+        weights["target_positions"] = arrays[id(parts.target_positions.embeddings)]
+    for name in ("encoder_norm", "decoder_norm"):
+        norm = getattr(parts, name)
+        if norm is not None:
+            weights[name] = {"g": arrays[id(norm.gamma)], "b": arrays[id(norm.beta)]}
+    return transformer.Transformer(
+        weights,
+        config.norm_position,
+        config.layer_norm_epsilon,
+        activation=config.activation,
+        layout=config.position_layout,
+    )

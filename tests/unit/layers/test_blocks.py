@@ -150,7 +150,9 @@ def test_torch_stack_outputs_loss_and_every_gradient(shared_data):
         out = target
         for block in decoder:
             out = block(out, memory, inputs_mask=target_mask, memory_mask=source_mask)
-        loss = tf.reduce_sum(out * tf.constant(wave * target_mask[..., None], "float32"))
+        loss = tf.reduce_sum(
+            out * tf.constant(wave * target_mask[..., None], "float32")
+        )
     np.testing.assert_allclose(memory, file["memory"], atol=1e-5)
     np.testing.assert_allclose(out, file["out"], atol=1e-5)
     np.testing.assert_allclose(loss, file["loss"], atol=1e-5)
@@ -161,8 +163,7 @@ def test_torch_stack_outputs_loss_and_every_gradient(shared_data):
         for block, gradients in zip(blocks, expected, strict=True):
             variables = block.trainable_variables
             values = tape.gradient(loss, [v.value for v in variables])
-            paths = [v.path for v in variables]
-            ours = bridge.to_symbols(block, dict(zip(paths, values, strict=True)))
+            ours = bridge.to_symbols(block, bridge.values_by_id(variables, values))
             keras.tree.map_structure(
                 lambda a, b: np.testing.assert_allclose(a, b, atol=1e-5),
                 dict(ours),

@@ -92,7 +92,10 @@ def test_only_rows_in_use_have_a_gradient():
 @pytest.mark.parametrize(
     ("build", "pattern"),
     [
-        (lambda: ka.SinusoidalPositionalEncoding("x"), "`layout`.*Received: layout='x'"),
+        (
+            lambda: ka.SinusoidalPositionalEncoding("x"),
+            "`layout`.*Received: layout='x'",
+        ),
         (lambda: ka.LearnedPositionalEmbedding(0), "`max_length`.*Received"),
         (lambda: ka.LearnedPositionalEmbedding(None), "`max_length`.*Received"),
     ],

@@ -1,0 +1,228 @@
+"""One update: the gradient of all token losses over all real tokens."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import keras_attention as ka
+from keras_attention.models.training import TokenExactTraining
+from tests.reference import bridge
+from tests.reference import transformer as oracle
+from tests.unit.models.tiny import (
+    DATA,
+    LABELS,
+    SOURCE,
+    TARGET,
+    assert_same_weights,
+    make,
+    step,
+    tensors,
+    weights_of,
+)
+
+
+def oracle_loss(model, arrays, eps=0.1):
+    return oracle.loss(bridge.oracle_of(model, arrays)(SOURCE, TARGET), LABELS, eps)
+
+
+@pytest.fixture(scope="module")
+def gradients():
+    """Numerical gradients of the oracle's loss for the model that `make` gives."""
+    model = make()
+    arrays = bridge.values_by_id(model.trainable_variables)
+
+    def gradient_of(key):
+        return oracle.numerical_gradient(
+            lambda x: oracle_loss(model, {**arrays, key: x}), arrays[key], 1e-5
+        )
+
+    return [gradient_of(id(v)) for v in model.trainable_variables]
+
+
+def test_sgd_moves_by_the_numerical_gradient(gradients):
+    model = make()
+    before = weights_of(model)
+    expected = oracle_loss(model, None)
+    results = step(model)
+    np.testing.assert_allclose(results["loss"], expected, atol=1e-5)
+    for old, new, gradient in zip(before, weights_of(model), gradients, strict=True):
+        np.testing.assert_allclose(old - new, gradient, atol=2e-5)
+
+
+def test_adam_on_the_schedule_as_computed_by_hand(gradients):
+    model = make(ka.make_optimizer(4, warmup_steps=2))
+    before = weights_of(model)
+    step(model)
+    reference = oracle.Adam(lambda k: oracle.noam_rate(k, 4, 2))
+    expected = reference.update(dict(enumerate(before)), dict(enumerate(gradients)))
+    for i, new in enumerate(weights_of(model)):
+        # The first step of Adam is the sign of the gradient: no use where it is 0.
+        clear = np.abs(gradients[i]) > 1e-4
+        np.testing.assert_allclose(new[clear], expected[i][clear], atol=1e-4)
+    assert int(model.optimizer.iterations) == 1
+
+
+def test_metrics_of_a_step():
+    model = make()
+    logits = bridge.oracle_of(model)(SOURCE, TARGET)
+    results = step(model)
+    assert list(results) == ["loss", "nll", "perplexity", "token_accuracy"]
+    nll = oracle.loss(logits, LABELS, 0.0)
+    np.testing.assert_allclose(results["loss"], oracle.loss(logits, LABELS, 0.1), 1e-5)
+    np.testing.assert_allclose(results["nll"], nll, 1e-5)
+    np.testing.assert_allclose(results["perplexity"], np.exp(nll), 1e-5)
+    right = (logits.argmax(-1) == LABELS)[LABELS != 0]
+    np.testing.assert_allclose(results["token_accuracy"], right.mean(), 1e-6)
+
+
+def test_metrics_are_exact_over_batches_of_different_size():
+    model = make()
+    model.reset_metrics()
+    for rows in (slice(0, 1), slice(1, 4)):
+        inputs = {"source_ids": SOURCE[rows], "target_ids": TARGET[rows]}
+        results = model.test_step(tensors((inputs, LABELS[rows])))
+    expected = oracle_loss(model, None)
+    np.testing.assert_allclose(results["loss"], expected, 1e-5)
+    assert [m.name for m in model.metrics] == list(results)
+    model.reset_metrics()
+    assert float(model.metrics[0].result()) == 0.0
+
+
+@pytest.mark.parametrize("parts", [2, 4])
+@pytest.mark.parametrize("clip", [None, 0.05])
+def test_micro_batches_change_nothing(parts, clip):
+    # The parts have different numbers of tokens: an average of averages would show.
+    whole = make(compile=dict(gradient_clip_norm=clip))
+    split = make(compile=dict(gradient_clip_norm=clip, micro_batches=parts))
+    for _ in range(3):
+        expected, results = step(whole), step(split)
+        assert results == pytest.approx(expected, abs=1e-5)
+    assert_same_weights(whole, split, atol=1e-5)
+
+
+def test_micro_batches_must_divide_the_rows():
+    model = make(compile=dict(micro_batches=3))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="micro_batches=3"):
+        step(model)
+
+
+def test_micro_batches_have_their_own_dropout():
+    model = make(dropout_rate=0.5, compile=dict(micro_batches=2))
+    rows = [0, 1, 0, 1]
+    inputs = {"source_ids": SOURCE[rows], "target_ids": TARGET[rows]}
+    seen = []
+    call = model.call
+
+    def recording(*arguments, **options):
+        logits = call(*arguments, **options)
+        seen.append(logits)
+        return logits
+
+    model.call = recording
+    step(model, (inputs, LABELS[rows]))
+    assert len(seen) >= 2 and np.abs(seen[0] - seen[1]).max() > 1e-3
+
+
+def test_padding_rows_and_columns_change_nothing():
+    model, padded = make(), make()
+    wide = [np.pad(x, ((0, 4), (0, 3))) for x in (SOURCE, TARGET, LABELS)]
+    expected = step(model)
+    results = step(padded, ({"source_ids": wide[0], "target_ids": wide[1]}, wide[2]))
+    assert results == pytest.approx(expected, abs=1e-5)
+    assert_same_weights(model, padded, atol=1e-5)
+
+
+@pytest.mark.parametrize("micro_batches", [1, 2])
+def test_a_batch_without_a_token_changes_nothing(micro_batches):
+    optimizer = ka.make_optimizer(4)
+    model = make(optimizer, compile=dict(micro_batches=micro_batches))
+    step(model)
+    before = [v.numpy() for v in (*model.variables, *model.optimizer.variables)]
+    empty = ({"source_ids": SOURCE * 0, "target_ids": TARGET * 0}, LABELS * 0)
+    results = step(model, empty)
+    after = [v.numpy() for v in (*model.variables, *model.optimizer.variables)]
+    for a, b in zip(before, after, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert all(np.isfinite(value) for value in results.values())
+
+
+def test_weights_weigh_tokens():
+    # A weight of zero is as good as a pad.
+    weighted, padded = make(), make()
+    mask = (LABELS != 0).astype("float32")
+    mask[0, 1:] = 0
+    cut = LABELS * mask.astype("int32")
+    results, expected = step(weighted, (*DATA, mask)), step(padded, (DATA[0], cut))
+    assert results == pytest.approx(expected, abs=1e-5)
+    assert_same_weights(weighted, padded, atol=1e-5)
+
+
+@pytest.mark.parametrize("norm", [1e-3, 1e3])
+def test_clipping_bounds_the_norm_of_the_whole_gradient(norm):
+    free, clipped = make(), make(compile=dict(gradient_clip_norm=norm))
+    start = weights_of(free)
+    step(free), step(clipped)
+    moves = [
+        np.sqrt(
+            sum(((a - b) ** 2).sum() for a, b in zip(start, weights_of(m), strict=True))
+        )
+        for m in (free, clipped)
+    ]
+    np.testing.assert_allclose(moves[1], min(norm, moves[0]), rtol=1e-3)
+
+
+class Line(TokenExactTraining, keras.Model):
+    """y = w x, so that one update can be done by hand."""
+
+    def __init__(self):
+        super().__init__()
+        self.w = self.add_weight(shape=(), initializer="ones", name="w")
+        self._prepare_token_metrics()
+
+    def call(self, inputs, training=None):
+        return self.w * inputs["x"][..., None] * tf.ones(2)
+
+
+class Output(keras.losses.Loss):
+    def call(self, labels, logits):
+        return logits[..., 0]
+
+
+def test_four_tokens_of_loss_1_and_one_of_loss_5():
+    model = Line()
+    model.compile(optimizer=keras.optimizers.SGD(1.0), loss=Output())
+    x = np.array([[1, 1, 1, 1], [5, 0, 0, 0]], "float32")
+    results = step(model, ({"x": x}, np.array([[1, 1, 1, 1], [1, 0, 0, 0]])))
+    np.testing.assert_allclose(results["loss"], 1.8, 1e-6)
+    np.testing.assert_allclose(model.w, -0.8, 1e-6)
+
+
+@pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
+def test_fifty_steps_in_half_precision(policy):
+    model = make(ka.make_optimizer(4, warmup_steps=10), policy=policy)
+    graph = tf.function(model.train_step)
+    losses = []
+    for _ in range(50):
+        model.reset_metrics()
+        losses.append(float(graph(tensors(DATA))["loss"]))
+    assert np.isfinite(losses).all() and losses[-1] < losses[0]
+    assert all(np.isfinite(w).all() for w in weights_of(model))
+
+
+def test_a_step_that_overflows_is_skipped_and_not_counted():
+    model = make(ka.make_optimizer(4), policy="mixed_float16")
+    step(model)
+    counted = int(model.optimizer.iterations)
+    gamma = model._parts.decoder_blocks[0].feed_forward_norm.norm.gamma
+    kept = gamma.numpy()
+    gamma.assign(kept + np.inf)
+    before = weights_of(model)
+    step(model)
+    for old, new in zip(before, weights_of(model), strict=True):
+        np.testing.assert_array_equal(old, new)
+    inner = model.optimizer.inner_optimizer
+    assert int(inner.iterations) == counted == 1
+    gamma.assign(kept)
+    step(model)
+    assert int(inner.iterations) == 2
