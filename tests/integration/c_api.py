@@ -1,13 +1,10 @@
 """Runs a SavedModel in TensorFlow's C++ loader, without Python TensorFlow.
 
-This is what TensorFlow Serving does, as near as a test can get to it: the C API
-opens the session, the ops of tensorflow-text are loaded as shared libraries and XLA
-is disabled with the very function the stock server calls. Python only carries the
-bytes: neither tensorflow, keras nor keras_attention is imported, so a model that
-needs any of them cannot pass here.
+As near to TensorFlow Serving as a test can get: the C API opens the session, the ops
+of tensorflow-text are shared libraries, and XLA is disabled by the function that the
+stock server calls. Python carries the bytes and imports neither tensorflow nor keras.
 
-Run it as a program; requests come on standard input and answers leave on standard
-output, both JSON, bytes spelled as latin-1 text:
+Requests on standard input, answers on standard output, JSON, bytes as latin-1 text:
 
     python c_api.py SAVED_MODEL < requests.json > answers.json
 
