@@ -76,6 +76,8 @@ def learn_model(lines, vocabulary_size, kind, byte_fallback=False):
 def _parts(lines):
     for line in lines:
         line = clean_text(line).translate(_RESERVED)
+        for piece in SPECIAL_PIECES:  # the trainer would not see their characters
+            line = line.replace(piece, f"{piece[0]} {piece[1:-1]} {piece[-1]}")
         for start in range(0, len(line), MAX_LINE_CHARACTERS):
             yield line[start : start + MAX_LINE_CHARACTERS]
 
