@@ -1,6 +1,7 @@
 """The binaries: one after the other on one workdir, and as processes that fail."""
 
 import json
+import pathlib
 import subprocess
 import sys
 
@@ -122,10 +123,10 @@ def test_translate_gives_a_line_for_every_line(workdir, tmp_path):
 
 
 def test_translate_does_not_write_over_its_input(workdir, corpus):
-    before = open(corpus[0], "rb").read()
+    before = pathlib.Path(corpus[0]).read_bytes()
     with pytest.raises(ValueError, match="is the input itself"):
         call(translate, workdir=str(workdir), input=corpus[0], output=corpus[0])
-    assert open(corpus[0], "rb").read() == before
+    assert pathlib.Path(corpus[0]).read_bytes() == before
 
 
 def test_export_translation_is_served_without_the_package(workdir, tmp_path, capsys):
