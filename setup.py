@@ -30,7 +30,9 @@ setup(
     license="Apache-2.0",
     license_files=["LICENSE"],
     python_requires=">=3.11",
-    packages=find_packages(include=["keras_attention", "keras_attention.*", "trainers"]),
+    packages=find_packages(
+        include=["keras_attention", "keras_attention.*", "trainers"]
+    ),
     package_data={"keras_attention": ["py.typed"]},
     install_requires=[
         # TensorFlow, its text operations and Keras are tested as one set: the export
