@@ -38,6 +38,7 @@ class TokenExactTraining:
         loss=None,
         micro_batches=1,
         gradient_clip_norm=None,
+        jit_compile=False,
         **kwargs,
     ):
         """Configures training; see `keras.Model.compile` for the other arguments.
@@ -50,7 +51,9 @@ class TokenExactTraining:
                 other; they change the memory, not the update.
             gradient_clip_norm: clips the norm of the global batch's whole gradient;
                 the paper does not clip.
-            **kwargs: `run_eagerly`, `steps_per_execution`, `jit_compile`.
+            jit_compile: compile the step with XLA, once for every shape of a batch.
+                Keras would do so by itself on one GPU ("auto").
+            **kwargs: `run_eagerly`, `steps_per_execution`.
 
         Raises:
             ValueError: metrics of the user's, which would not be exact over tokens
@@ -75,7 +78,9 @@ class TokenExactTraining:
         self._gradient_clip_norm = check_number(
             "gradient_clip_norm", gradient_clip_norm, open_low=True, optional=True
         )
-        super().compile(optimizer=optimizer, loss=loss, **kwargs)
+        super().compile(
+            optimizer=optimizer, loss=loss, jit_compile=jit_compile, **kwargs
+        )
 
     def get_compile_config(self):
         """Returns what `compile_from_config` needs."""

@@ -42,14 +42,11 @@ def train_step(model, data):
     # Keras's optimizer sums the gradients of the replicas once more.
     gradients = [gradient / replicas for gradient in gradients]
     if replicas > 1:
-        context.merge_call(
-            lambda strategy, *parts: _apply_if(
-                model, _first_local(strategy, parts[0]), list(parts[1:]), variables
-            ),
-            args=(tokens > 0, *gradients),
-        )
+        # Whether to apply is decided once, for all replicas: Keras's optimizer merges
+        # them itself, which TensorFlow refuses inside a condition of one replica.
+        context.merge_call(_apply_on_all, args=(model, tokens, gradients, variables))
     else:
-        _apply_if(model, tokens > 0, gradients, variables)
+        _apply_if(tokens > 0, lambda: model.optimizer.apply(gradients, variables))
     return _results(model)
 
 
@@ -150,18 +147,24 @@ def _clip(model, gradients):
     )[0]
 
 
-def _first_local(strategy, value):
-    return strategy.experimental_local_results(value)[0]
+def _apply_on_all(strategy, model, tokens, gradients, variables):
+    tokens = strategy.experimental_local_results(tokens)[0]
+    _apply_if(
+        tokens > 0,
+        lambda: strategy.extended.call_for_each_replica(
+            model.optimizer.apply, args=(gradients, variables)
+        ),
+    )
 
 
-def _apply_if(model, condition, gradients, variables):
+def _apply_if(condition, apply):
     """Applies the gradients; a step without a real token changes nothing."""
 
-    def apply():
-        model.optimizer.apply(gradients, variables)
+    def then():
+        apply()
         return True
 
-    tf.cond(condition, apply, lambda: False)
+    tf.cond(condition, then, lambda: False)
 
 
 def _measure(model, labels, weights, logits, losses):

@@ -111,7 +111,7 @@ def fit(make, batches, strategy):
             lambda x: tf.TensorSpec(x.shape, x.dtype), batches[0]
         ),
     )
-    history = model.fit(data, verbose=0).history
+    history = model.fit(data, shuffle=False, verbose=0).history
     result = summary(model)
     result["history"] = {name: values[-1] for name, values in history.items()}
     result["evaluated"] = model.evaluate(data, verbose=0, return_dict=True)
@@ -122,7 +122,7 @@ def summary(model):
     return {
         "weights": [v.numpy().tolist() for v in model.trainable_variables],
         "metrics": {m.name: float(m.result()) for m in model.metrics},
-        "updates": int(model.optimizer.iterations),
+        "updates": int(model.optimizer.iterations.numpy()),
     }
 
 
