@@ -48,12 +48,15 @@ setup(
         "tensorflow-datasets>=4.9.9,<5",
     ],
     extras_require={
+        # To look at the logs of a run; writing them needs nothing.
+        "tensorboard": ["tensorboard>=2.20,<3"],
         "test": [
             "build>=1.2",
             "hypothesis>=6.100",
             "mypy>=2.0",
             "pytest>=9.0",
             "ruff>=0.17",
+            "tensorboard>=2.20,<3",
         ],
     },
     entry_points={
