@@ -136,7 +136,8 @@ def traced_search(vocabulary_size, beam_size, count):
             tf.TensorSpec([None, STATES, vocabulary_size], tf.float32),
             tf.TensorSpec([None], tf.int32),
             tf.TensorSpec([], tf.float32),
-        ]
+        ],
+        autograph=False,
     )
     def graph(tables, limits, alpha):
         batch = tf.shape(tables)[0]
