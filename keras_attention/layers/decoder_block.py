@@ -3,13 +3,11 @@
 import keras
 
 from keras_attention import ops
-from keras_attention.layers.add_and_norm import AddAndNorm
-from keras_attention.layers.multi_head_attention import MultiHeadAttention
-from keras_attention.layers.positionwise_feed_forward import PositionwiseFeedForward
+from keras_attention.layers.block import TransformerBlock
 
 
 @keras.saving.register_keras_serializable("keras_attention")
-class DecoderBlock(keras.layers.Layer):
+class DecoderBlock(TransformerBlock):
     """Causal self-attention, attention to the memory, and a feed-forward network.
 
     `call` computes all positions at once, for training. For decoding, `start` makes
@@ -57,44 +55,7 @@ class DecoderBlock(keras.layers.Layer):
     Reference: sections 3.1 and 3.2.3.
     """
 
-    def __init__(
-        self,
-        num_heads,
-        key_dim,
-        feed_forward_dim,
-        value_dim=None,
-        dropout_rate=0.1,
-        attention_dropout_rate=0.0,
-        activation="relu",
-        norm_position="post",
-        layer_norm_epsilon=1e-6,
-        use_bias=False,
-        **kwargs,
-    ):
-        super().__init__(**kwargs)
-        self.supports_masking = True
-        policy = {"dtype": self.dtype_policy}
-        heads = (num_heads, key_dim, value_dim, attention_dropout_rate)
-        residual = (dropout_rate, layer_norm_epsilon, norm_position)
-        # === Layers ===
-        self.self_attention = MultiHeadAttention(
-            *heads, use_bias=use_bias, name="self_attention", **policy
-        )
-        self.self_attention_norm = AddAndNorm(
-            *residual, name="self_attention_norm", **policy
-        )
-        self.memory_attention = MultiHeadAttention(
-            *heads, use_bias=use_bias, name="memory_attention", **policy
-        )
-        self.memory_attention_norm = AddAndNorm(
-            *residual, name="memory_attention_norm", **policy
-        )
-        self.feed_forward = PositionwiseFeedForward(
-            feed_forward_dim, activation, name="feed_forward", **policy
-        )
-        self.feed_forward_norm = AddAndNorm(
-            *residual, name="feed_forward_norm", **policy
-        )
+    attends_to_memory = True
 
     def build(self, inputs_shape, memory_shape):
         """Builds the sub-layers."""
@@ -207,23 +168,3 @@ class DecoderBlock(keras.layers.Layer):
             ops.combine_masks(memory_mask),
         )
         return keras.ops.reshape(outputs, (rows, 1, model_dim)), weights
-
-    def compute_mask(self, inputs, previous_mask=None):
-        """Passes the mask of the target on."""
-        return previous_mask
-
-    def get_config(self):
-        """Returns the constructor arguments."""
-        return {
-            **super().get_config(),
-            "num_heads": self.self_attention.num_heads,
-            "key_dim": self.self_attention.key_dim,
-            "feed_forward_dim": self.feed_forward.feed_forward_dim,
-            "value_dim": self.self_attention.value_dim,
-            "dropout_rate": self.self_attention_norm.dropout_rate,
-            "attention_dropout_rate": self.self_attention.dropout_rate,
-            "activation": keras.activations.serialize(self.feed_forward.activation),
-            "norm_position": self.self_attention_norm.norm_position,
-            "layer_norm_epsilon": self.self_attention_norm.layer_norm_epsilon,
-            "use_bias": self.self_attention.use_bias,
-        }

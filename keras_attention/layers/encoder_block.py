@@ -2,13 +2,11 @@
 
 import keras
 
-from keras_attention.layers.add_and_norm import AddAndNorm
-from keras_attention.layers.multi_head_attention import MultiHeadAttention
-from keras_attention.layers.positionwise_feed_forward import PositionwiseFeedForward
+from keras_attention.layers.block import TransformerBlock
 
 
 @keras.saving.register_keras_serializable("keras_attention")
-class EncoderBlock(keras.layers.Layer):
+class EncoderBlock(TransformerBlock):
     """Self-attention and a feed-forward network, each with add and norm.
 
     Args:
@@ -48,44 +46,6 @@ class EncoderBlock(keras.layers.Layer):
     Reference: section 3.1.
     """
 
-    def __init__(
-        self,
-        num_heads,
-        key_dim,
-        feed_forward_dim,
-        value_dim=None,
-        dropout_rate=0.1,
-        attention_dropout_rate=0.0,
-        activation="relu",
-        norm_position="post",
-        layer_norm_epsilon=1e-6,
-        use_bias=False,
-        **kwargs,
-    ):
-        super().__init__(**kwargs)
-        self.supports_masking = True
-        policy = {"dtype": self.dtype_policy}
-        residual = (dropout_rate, layer_norm_epsilon, norm_position)
-        # === Layers ===
-        self.self_attention = MultiHeadAttention(
-            num_heads,
-            key_dim,
-            value_dim,
-            attention_dropout_rate,
-            use_bias=use_bias,
-            name="self_attention",
-            **policy,
-        )
-        self.self_attention_norm = AddAndNorm(
-            *residual, name="self_attention_norm", **policy
-        )
-        self.feed_forward = PositionwiseFeedForward(
-            feed_forward_dim, activation, name="feed_forward", **policy
-        )
-        self.feed_forward_norm = AddAndNorm(
-            *residual, name="feed_forward_norm", **policy
-        )
-
     def build(self, input_shape):
         """Builds the sub-layers."""
         self.self_attention.build(input_shape, input_shape)
@@ -104,23 +64,3 @@ class EncoderBlock(keras.layers.Layer):
         y = self.feed_forward(self.feed_forward_norm.prepare(x), training=training)
         x = self.feed_forward_norm(x, y, training=training)
         return (x, weights) if return_attention_weights else x
-
-    def compute_mask(self, inputs, previous_mask=None):
-        """Passes the mask on."""
-        return previous_mask
-
-    def get_config(self):
-        """Returns the constructor arguments."""
-        return {
-            **super().get_config(),
-            "num_heads": self.self_attention.num_heads,
-            "key_dim": self.self_attention.key_dim,
-            "feed_forward_dim": self.feed_forward.feed_forward_dim,
-            "value_dim": self.self_attention.value_dim,
-            "dropout_rate": self.self_attention_norm.dropout_rate,
-            "attention_dropout_rate": self.self_attention.dropout_rate,
-            "activation": keras.activations.serialize(self.feed_forward.activation),
-            "norm_position": self.self_attention_norm.norm_position,
-            "layer_norm_epsilon": self.self_attention_norm.layer_norm_epsilon,
-            "use_bias": self.self_attention.use_bias,
-        }
