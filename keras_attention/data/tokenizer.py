@@ -11,6 +11,7 @@ from keras_attention.config import TOKENIZER_KINDS
 from keras_attention.data import sentencepieces, wordpieces
 from keras_attention.data.corpora import read_lines
 from keras_attention.data.text import clean_texts, to_bytes, valid_utf8
+from keras_attention.files import write_atomically
 from keras_attention.vocabulary import END_ID, PAD_ID, START_ID, UNK_ID
 
 CONFIG_FILE = "tokenizer.json"
@@ -167,9 +168,9 @@ class SubwordTokenizer(tf.Module):
             "sha256": self.sha256,
             "vocabulary_size": self.vocabulary_size,
         }
-        _write(directory / MODEL_FILES[self.kind], self.model)
+        write_atomically(directory / MODEL_FILES[self.kind], self.model)
         text = json.dumps(config, indent=2) + "\n"
-        _write(directory / CONFIG_FILE, text.encode())
+        write_atomically(directory / CONFIG_FILE, text)
 
     @classmethod
     def load(cls, directory):
@@ -223,10 +224,3 @@ def _read(path):
             f"Cannot read the tokenizer file {path}: {error.strerror}. "
             "Expected a directory that SubwordTokenizer.save wrote."
         ) from error
-
-
-def _write(path, content):
-    """Replaces the file in one step, so that no reader sees half of it."""
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_bytes(content)
-    os.replace(temporary, path)

@@ -1,13 +1,13 @@
 """The BLEU of a run: raw sources translated, raw references compared."""
 
 import json
-import os
 import pathlib
 import time
 
 from keras_attention.data.corpora import read_lines
 from keras_attention.decoding.translator import Translator
 from keras_attention.evaluation.corpus_bleu import corpus_bleu
+from keras_attention.files import write_atomically
 
 BLEU = "bleu.json"
 
@@ -66,15 +66,10 @@ def evaluate_translation(workdir, source_files, reference_files, **decoding):
         "reference": [str(path) for path in reference_files],
         "config": json.loads((workdir / "config.json").read_text(encoding="utf-8")),
     }
-    _replace(workdir / BLEU, json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+    text = json.dumps(report, indent=2, ensure_ascii=False)
+    write_atomically(workdir / BLEU, text + "\n")
     return report
 
 
 def _read(files):
     return [line for path in files for line in read_lines(path)]
-
-
-def _replace(path, text):
-    temporary = path.with_name(f".tmp-{os.getpid()}-{path.name}")
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, path)

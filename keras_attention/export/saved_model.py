@@ -3,7 +3,6 @@
 import contextlib
 import importlib.metadata
 import json
-import os
 import pathlib
 import shutil
 import tempfile
@@ -13,6 +12,7 @@ import tensorflow as tf
 from keras_attention.decoding.translator import Translator
 from keras_attention.export.guard import check_restored, check_self_contained
 from keras_attention.export.translation_module import SIGNATURE, TranslationModule
+from keras_attention.files import flush_to_disk
 
 MANIFEST = "manifest.json"
 _PACKAGES = ("keras_attention", "tensorflow", "tensorflow-text", "keras")
@@ -95,7 +95,7 @@ def _publish(folder, directory):
             if not target.exists():
                 raise
             continue  # another export took this number in the meantime
-        _flush_entry(directory)
+        flush_to_disk(directory)
         return target
 
 
@@ -139,12 +139,4 @@ def _private_folders(directory, folder):
 def _flush(folder):
     """Waits until the disk holds every file, so that a crash cannot halve one."""
     for path in (*folder.rglob("*"), folder):
-        _flush_entry(path)
-
-
-def _flush_entry(path):
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        flush_to_disk(path)

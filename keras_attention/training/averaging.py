@@ -1,11 +1,11 @@
 """The model that a run leaves behind: the average of its last checkpoints."""
 
-import os
 import pathlib
 
 import keras
 
 from keras_attention.data.tokenizer import SubwordTokenizer
+from keras_attention.files import replacing
 from keras_attention.models.build import build_transformer
 from keras_attention.training import workdir as workdirs
 from keras_attention.training.checkpoints import average_weights, list_checkpoints
@@ -46,11 +46,9 @@ def average_workdir(workdir, config=None, count=None):
 
 def save_model(model, path):
     """Saves a model as `.keras`, whole or not at all; returns the path."""
-    path = pathlib.Path(path)
-    temporary = path.with_name(f".tmp-{os.getpid()}-{path.name}")
-    model.save(temporary)
-    os.replace(temporary, path)
-    return path
+    with replacing(path) as temporary:
+        model.save(temporary)
+    return pathlib.Path(path)
 
 
 def load_initial_weights(model, config, tokenizer, initial_workdir):

@@ -18,6 +18,8 @@ import warnings
 import numpy as np
 import tensorflow as tf
 
+from keras_attention.files import flush_to_disk
+
 _PREFIX = "checkpoint"
 _NAME = re.compile(r"step-(\d+)")
 _WEIGHT = re.compile(r"weights/(\d+)/\.ATTRIBUTES/VARIABLE_VALUE")
@@ -106,11 +108,11 @@ class Checkpoints:
         with _quiet_absl():
             self._checkpoint.write(str(temporary / _PREFIX))
         for path in temporary.iterdir():
-            _flush_to_disk(path)
+            flush_to_disk(path)
         if target.exists():
             shutil.rmtree(target)
         os.rename(temporary, target)
-        _flush_to_disk(self.directory)
+        flush_to_disk(self.directory)
         for old in list_checkpoints(self.directory)[: -self.keep]:
             shutil.rmtree(old)
         return target
@@ -247,14 +249,6 @@ def _quiet_absl():
     logger.setLevel(logging.WARNING)
     yield
     logger.setLevel(level)
-
-
-def _flush_to_disk(path):
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _first_line(error):

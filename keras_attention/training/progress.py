@@ -6,7 +6,7 @@ import pathlib
 import sys
 import time
 
-from keras_attention.training.workdir import write_atomically
+from keras_attention.files import write_atomically
 
 _SHOWN = ("nll", "perplexity", "token_accuracy", "bleu", "learning_rate")
 

@@ -7,7 +7,6 @@ the two runs.
 """
 
 import json
-import os
 import pathlib
 import platform
 
@@ -15,6 +14,7 @@ import keras
 import tensorflow as tf
 
 from keras_attention.config import DecodingConfig, TrainingConfig, TransformerConfig
+from keras_attention.files import write_atomically
 from keras_attention.version import __version__
 
 CONFIG = "config.json"
@@ -45,17 +45,6 @@ CHANGEABLE = {
     ),
     "decoding": tuple(DecodingConfig.__dataclass_fields__),
 }
-
-
-def write_atomically(path, text):
-    """Writes a text file that is either whole or absent, also after a power cut."""
-    path = pathlib.Path(path)
-    temporary = path.with_name(f".tmp-{os.getpid()}-{path.name}")
-    with open(temporary, "w", encoding="utf-8") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(temporary, path)
 
 
 def versions():

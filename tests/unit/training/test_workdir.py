@@ -24,19 +24,6 @@ def test_config_is_read_as_it_was_written(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["config.json"]
 
 
-def test_text_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
-    path = tmp_path / "file"
-    workdirs.write_atomically(path, "old")
-
-    def fail(*_):
-        raise OSError("disk full")
-
-    monkeypatch.setattr(workdirs.os, "fsync", fail)
-    with pytest.raises(OSError, match="disk full"):
-        workdirs.write_atomically(path, "new")
-    assert path.read_text() == "old"
-
-
 @pytest.mark.parametrize("text", ["{", "[]", '{"transformer": 3}', '{"training": {}}'])
 def test_damaged_config_is_an_error(tmp_path, text):
     (tmp_path / "config.json").write_text(text)
