@@ -13,7 +13,8 @@ test compares with this table. A binary reads:
     def main():
         directory = _flags.existing_workdir()    # or _flags.writable_directory(...)
         values = TRAINING()                      # {field: value} of the flags given
-        from keras_attention... import ...       # only now
+        _flags.load_tensorflow()                 # only now
+        from keras_attention... import ...
 
     def run():
         _flags.run_binary(main)
@@ -242,6 +243,26 @@ def new_file(path, what, source=None):
     except OSError as error:
         raise OSError(f"{what}: cannot write {path}: {error.strerror}") from error
     return path
+
+
+def load_tensorflow():
+    """Imports TensorFlow and finds the devices, without what it says of itself.
+
+    Its libraries greet on stderr before any setting can tell them not to, and an error
+    of ours would be one line among ten.
+    """
+    sys.stderr.flush()
+    saved, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        import tensorflow as tf
+        import tensorflow_text  # noqa: F401
+
+        tf.config.list_physical_devices()
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(nowhere)
 
 
 def _parse(argv):

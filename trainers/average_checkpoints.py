@@ -15,6 +15,7 @@ def main():
     """Averages model weights only; the checkpoints stay as they are."""
     workdir = _flags.existing_workdir("checkpoints")
 
+    _flags.load_tensorflow()
     from keras_attention.training.averaging import average_workdir
 
     path, _ = average_workdir(workdir, count=TRAINING().get("average_checkpoints"))

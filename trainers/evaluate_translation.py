@@ -19,6 +19,7 @@ def main():
     workdir = _flags.existing_workdir("model.keras", "tokenizer")
     source, reference = _flags.files("source"), _flags.files("reference")
 
+    _flags.load_tensorflow()
     from keras_attention.evaluation.translation import evaluate_translation
 
     report = evaluate_translation(workdir, source, reference, **DECODING())

@@ -17,6 +17,7 @@ def main():
     workdir = _flags.existing_workdir("model.keras", "tokenizer")
     directory = _flags.writable_directory(_flags.required("export_dir"), "--export_dir")
 
+    _flags.load_tensorflow()
     from keras_attention.decoding.translator import Translator
     from keras_attention.export.saved_model import export_saved_model
 

@@ -20,6 +20,7 @@ def main():
     corpus = CORPUS()
     workdir = _flags.writable_directory(_flags.required("workdir"))
 
+    _flags.load_tensorflow()
     from keras_attention.data.tokenizer import SubwordTokenizer
     from keras_attention.training.sources import load_corpora
 

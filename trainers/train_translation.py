@@ -25,6 +25,7 @@ def main():
     recorded = (workdir / "config.json").exists()
     data = CORPUS() if _named_text() or not recorded else None
 
+    _flags.load_tensorflow()
     from keras_attention.training.run import train
 
     result = train(

@@ -31,6 +31,7 @@ def main():
             _flags.new_file(target, "--output", source)
             output = stack.enter_context(open(target, "wb"))
 
+        _flags.load_tensorflow()
         from keras_attention.decoding.translator import Translator
 
         # Someone who types wants an answer to each line.

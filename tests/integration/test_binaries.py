@@ -150,10 +150,9 @@ def failure(run_binary, name, *arguments):
     done = run_binary(name, *arguments)
     said = done.stderr.decode()
     assert "Traceback" not in said, said
-    lines = [line for line in said.splitlines() if line.startswith("ka-")]
-    assert len(lines) == 1, said
-    assert lines[0] == said.splitlines()[-1]
-    return done.returncode, lines[0]
+    (line,) = said.splitlines()
+    assert line.startswith("ka-")
+    return done.returncode, line
 
 
 @pytest.mark.parametrize(
