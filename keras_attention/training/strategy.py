@@ -4,6 +4,11 @@ import keras
 import tensorflow as tf
 
 
+def find_devices():
+    """Returns the physical devices of this machine, without initialising them."""
+    return tf.config.list_physical_devices()
+
+
 def make_strategy():
     """Returns the distribution strategy of this machine.
 
