@@ -17,7 +17,7 @@ help:
 	@echo "make clean       remove the environment and what the quickstart wrote"
 
 quickstart: $(STAMP)
-	$(BIN)/python -m keras_attention.studies.quickstart
+	TF_CPP_MIN_LOG_LEVEL=2 $(BIN)/python -m keras_attention.studies.quickstart
 
 test: $(STAMP)
 	$(BIN)/python -m pytest
@@ -38,4 +38,4 @@ $(STAMP): setup.py constraints.txt
 	@touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) quickstart build dist *.egg-info
+	rm -rf $(VENV) quickstart saved_models/quickstart build dist *.egg-info

@@ -159,7 +159,8 @@ class TrainingConfig(_Config):
     """How the model is trained (paper, section 5). The unit of time is the update.
 
     Args:
-        batch_tokens: cells of one side of a global batch, all replicas together (5.1).
+        batch_tokens: cells of one side of a global batch, all replicas together (5.1);
+            a batch has at least `rows_multiple` rows whatever their length.
         max_steps: updates of the whole run.
         max_minutes: stop after so many minutes of training, None = never.
         warmup_steps: of the learning-rate schedule (5.3).

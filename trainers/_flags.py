@@ -104,6 +104,8 @@ def corpus():
     define("synthetic", bool, "the embedded English-German corpus instead of files")
 
     def arguments():
+        _paired("train")
+        _paired("valid")
         names = (*CORPUS_FILES, *TFDS, "synthetic")
         given = {name: FLAGS[name].value for name in names if FLAGS[name].value}
         if not any(name in given for name in ("train_source", "tfds", "synthetic")):
@@ -113,6 +115,17 @@ def corpus():
         return {n: files(n) if n in CORPUS_FILES else v for n, v in given.items()}
 
     return arguments
+
+
+def _paired(split):
+    """Checks that both sides of a split name as many files."""
+    source, target = (f"{split}_{side}" for side in ("source", "target"))
+    counts = [len(FLAGS[name].value or ()) for name in (source, target)]
+    if counts[0] != counts[1]:
+        raise app.UsageError(
+            f"--{source} and --{target} must name as many files; received "
+            f"{counts[0]} and {counts[1]}"
+        )
 
 
 def required(name):
@@ -197,7 +210,11 @@ def load_tensorflow():
         os.close(nowhere)
 
 
-def _parse(argv):
+def _parse(argv, module):
+    if any(word.lstrip("-") in ("help", "h", "helpshort") for word in argv[1:]):
+        # absl looks into `__main__`, which is not the binary in a console script.
+        print(f"{module.__doc__}\n{FLAGS.module_help(module)}")
+        sys.exit(0)
     try:
         rest = FLAGS(argv)
     except flags.Error as error:
@@ -237,4 +254,5 @@ def run_binary(main):
         except (OSError, FloatingPointError) as error:
             _fail(error, code=1)
 
-    app.run(guarded, flags_parser=_parse)
+    module = sys.modules[main.__module__]
+    app.run(guarded, flags_parser=lambda argv: _parse(argv, module))

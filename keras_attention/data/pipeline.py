@@ -4,6 +4,8 @@ import itertools
 
 import tensorflow as tf
 
+from keras_attention.checks import check_integer
+
 PREFETCHED_BATCHES = 4
 
 
@@ -49,7 +51,11 @@ def make_dataset(batches, epochs=1, first_epoch=0, shuffle=True):
     Returns:
         `tf.data.Dataset` of `({"source_ids", "target_ids"}, label_ids)`, all int32
         (B, T), prefetching.
+
+    Raises:
+        ValueError: `epochs` is not a positive integer.
     """
+    check_integer("epochs", epochs, optional=True)
     steps = tf.data.INFINITE_CARDINALITY
     if epochs is not None:
         steps = batches.steps_per_epoch() * epochs

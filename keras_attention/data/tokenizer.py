@@ -7,6 +7,7 @@ import pathlib
 
 import tensorflow as tf
 
+from keras_attention.checks import check_integer
 from keras_attention.config import TOKENIZER_KINDS
 from keras_attention.data import sentencepieces, wordpieces
 from keras_attention.data.corpora import read_lines
@@ -96,6 +97,7 @@ class SubwordTokenizer(tf.Module):
     def learn_from_lines(cls, lines, vocabulary_size, kind="bpe", byte_fallback=False):
         """Learns a tokenizer from an iterable of str; otherwise as `learn`."""
         _check_kind(kind)
+        check_integer("vocabulary_size", vocabulary_size, minimum=END_ID + 2)
         if kind == "wordpiece":
             if byte_fallback:
                 raise ValueError(

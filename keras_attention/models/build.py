@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from keras_attention.config import TransformerConfig
 from keras_attention.models.transformer import Transformer
 
 
@@ -17,6 +18,9 @@ def build_transformer(config, dtype_policy=None, name="transformer"):
     Returns:
         `Transformer` with fresh weights.
 
+    Raises:
+        ValueError: `config` is no `TransformerConfig`.
+
     Example:
 
     >>> from keras_attention.config import TransformerConfig
@@ -24,4 +28,9 @@ def build_transformer(config, dtype_policy=None, name="transformer"):
     >>> build_transformer(config).count_params()
     927360
     """
+    if not isinstance(config, TransformerConfig):
+        raise ValueError(
+            "`config` must be a `TransformerConfig`. "
+            f"Received: {config!r}. `TransformerConfig.from_preset` makes one."
+        )
     return Transformer(**dataclasses.asdict(config), dtype=dtype_policy, name=name)

@@ -5,6 +5,7 @@ import pathlib
 import keras
 
 from keras_attention.data.tokenizer import SubwordTokenizer
+from keras_attention.evaluation.translation import BLEU
 from keras_attention.files import replacing
 from keras_attention.models.build import build_transformer
 from keras_attention.training import workdir as workdirs
@@ -41,7 +42,9 @@ def average_workdir(workdir, config=None, count=None):
     weights = average_weights(paths)
     model = build_transformer(config["transformer"], config["training"].dtype_policy)
     model.set_weights(weights)
-    return save_model(model, workdir / workdirs.MODEL), weights
+    path = save_model(model, workdir / workdirs.MODEL)
+    (workdir / BLEU).unlink(missing_ok=True)  # it was that of other weights
+    return path, weights
 
 
 def save_model(model, path):

@@ -167,6 +167,19 @@ def list_checkpoints(directory):
     return sorted(found, key=checkpoint_step)
 
 
+def has_checkpoints(directory):
+    """Says whether a directory holds checkpoints, damaged ones included.
+
+    Example:
+
+    >>> has_checkpoints("/no/such/directory")
+    False
+    """
+    directory = pathlib.Path(directory)
+    damaged = directory.glob("damaged-*") if directory.is_dir() else ()
+    return bool(list_checkpoints(directory)) or any(damaged)
+
+
 def checkpoint_step(path):
     """Returns the number of updates that a checkpoint's name says: 9 < 10."""
     return int(_NAME.fullmatch(pathlib.Path(path).name).group(1))

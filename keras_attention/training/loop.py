@@ -50,6 +50,7 @@ class Loop:
             self.training.learning_rate_scale,
         )
         self._saved_at = self.state.seconds
+        self._saved_step = self.state.step
         self._mark = None
         self._validation = {}
 
@@ -71,6 +72,8 @@ class Loop:
         reason = self._stop_reason()
         while reason is None:
             reason = self._epoch()
+        if self.state.step > self._saved_step:  # it stopped between two epochs
+            self.save()
         self._call("on_train_end", self._validation)
         return reason
 
@@ -236,6 +239,7 @@ class Loop:
         self.parts.checkpoints.save()
         self._tick()
         self._saved_at = self.state.seconds
+        self._saved_step = self.state.step
 
     def _check_finite(self, weights=False):
         step = self.parts.steps.first_bad_step()

@@ -12,9 +12,11 @@ from keras_attention.data.tokenizer import SubwordTokenizer
 from keras_attention.models.build import build_transformer
 from keras_attention.objectives.losses import LabelSmoothedCrossEntropy
 from keras_attention.objectives.optimizer import make_optimizer
+from keras_attention.training.checkpoints import has_checkpoints
 from keras_attention.training.sources import Corpora, load_corpora
 from keras_attention.training.strategy import check_replicas
 from keras_attention.training.workdir import (
+    CHECKPOINTS,
     PARTS,
     TOKENIZER,
     check_same_run,
@@ -95,7 +97,8 @@ def prepare(workdir, data, corpora, preset, overrides, strategy, initial_workdir
     elif recorded is not None and "initial_workdir" in recorded:
         config["initial_workdir"] = recorded["initial_workdir"]
     config["versions"] = versions()
-    if recorded is not None:
+    # Before its first checkpoint a run holds nothing that a changed value would spoil.
+    if recorded is not None and has_checkpoints(workdir / CHECKPOINTS):
         check_same_run(recorded, config)
     valid_batches = valid and _batches(valid, tokenizer, config["training"])
     return RunInputs(config, tokenizer, batches, valid, valid_batches)

@@ -150,6 +150,12 @@ def _run(workdir, parts):
         f"stopped by {reason} at step {state.step} after {duration(state.seconds)} "
         f"of training; peak memory {peak:.2f} GiB"
     )
+    most = parts.config["training"].max_steps
+    if reason == "max_minutes" and state.step < most:
+        parts.progress.say(
+            f"the time limit came after {state.step} of {most} updates; the same "
+            "command with a larger max_minutes goes on from here"
+        )
     return RunResult(reason, state.step, state.seconds, values, path)
 
 

@@ -94,6 +94,21 @@ def test_console_script_and_module_are_the_same(name):
 
 
 @pytest.mark.parametrize("name", BINARIES)
+def test_the_console_script_has_the_help_of_the_module(name):
+    script = (
+        f"import sys; sys.argv = ['ka-script', '--help']; "
+        f"from trainers.{name} import run; run()"
+    )
+    command = [sys.executable, "-c", script]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+    assert said.returncode == 0
+    assert b"--workdir" in said.stdout
+    flags = [line.split(b":")[0] for line in said.stdout.splitlines() if b"--" in line]
+    module = run(name, "--help").stdout.splitlines()
+    assert flags == [line.split(b":")[0] for line in module if b"--" in line]
+
+
+@pytest.mark.parametrize("name", BINARIES)
 @pytest.mark.parametrize("flag", ["--help", "--unknown_flag=1"])
 def test_answers_about_flags_at_once(name, flag):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -102,6 +117,7 @@ def test_answers_about_flags_at_once(name, flag):
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     assert spent < CPU_SECONDS
     if flag == "--help":
+        assert result.returncode == 0
         assert b"--workdir" in result.stdout
     else:
         assert result.returncode == 2

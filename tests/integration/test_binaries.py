@@ -164,6 +164,12 @@ def failure(run_binary, name, *arguments):
             2,
             "no text: name --train",
         ),
+        (
+            "learn_vocabulary",
+            ["--vocabulary_size=9", "--train_source=x,y", "--train_target=z"],
+            2,
+            "must name as many files; received 2 and 1",
+        ),
         ("learn_vocabulary", ["--vocabulary_size=many"], 2, "--vocabulary_size=many"),
         ("train_translation", [], 2, "--workdir is required"),
         ("train_translation", ["--workdr=x"], 2, "Unknown command line flag 'workdr'"),

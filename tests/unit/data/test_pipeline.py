@@ -75,6 +75,12 @@ def test_an_endless_dataset_goes_on(batches):
     assert same(arrays(fixed), 2 * planned(batches, 0, shuffle=False))
 
 
+@pytest.mark.parametrize("epochs", [0, -1, 1.5])
+def test_epochs_that_are_no_count_are_refused(batches, epochs):
+    with pytest.raises(ValueError, match="`epochs` must be an integer.*Received"):
+        make_dataset(batches, epochs=epochs)
+
+
 def test_replicas_share_each_batch(batches):
     cpus = tf.config.list_logical_devices("CPU")
     if len(cpus) < 2:

@@ -287,3 +287,9 @@ def test_real_text_comes_back_but_for_normalisation(shared_data):
         assert texts_of(tokenizer, tokenizer.tokenize(lines)) == expected
     tokenizer = SubwordTokenizer.learn_from_lines(lines[:200], 800, "wordpiece")
     assert texts_of(tokenizer, tokenizer.tokenize(lines[:200])) == expected[:200]
+
+
+@pytest.mark.parametrize("size", [4, 400.0, "400", None])
+def test_what_is_no_vocabulary_size_is_refused(size):
+    with pytest.raises(ValueError, match="`vocabulary_size` must be an integer"):
+        SubwordTokenizer.learn_from_lines(["a b"], size)

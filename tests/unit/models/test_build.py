@@ -102,3 +102,8 @@ def test_policy_and_name_are_handed_on():
     assert model.name == "x1" and model.dtype_policy.name == "mixed_bfloat16"
     assert model._parts.encoder_blocks[0].compute_dtype == "bfloat16"
     assert ka.build_transformer(config).dtype_policy.name == "float32"
+
+
+def test_what_is_no_configuration_is_refused():
+    with pytest.raises(ValueError, match="`config` must be a.*Received: 'tiny'"):
+        ka.build_transformer("tiny")

@@ -13,6 +13,7 @@ from keras_attention.training.checkpoints import (
     RunState,
     average_weights,
     checkpoint_step,
+    has_checkpoints,
     list_checkpoints,
     read_weights,
 )
@@ -248,3 +249,10 @@ def test_saving_leaves_the_level_of_the_log(saved, caplog):
     saved[3].save()
     assert logging.getLogger("absl").level == level
     assert "callback duration" not in caplog.text
+
+
+@pytest.mark.parametrize("name", ["step-3", "damaged-step-3"])
+def test_damaged_checkpoints_are_checkpoints(tmp_path, name):
+    assert not has_checkpoints(tmp_path)
+    (tmp_path / name).mkdir()
+    assert has_checkpoints(tmp_path)

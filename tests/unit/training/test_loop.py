@@ -248,6 +248,7 @@ def test_callbacks_may_stop_and_see_each_event():
     ]
     assert seen.count("on_train_batch_begin") == seen.count("on_train_batch_end") == 4
     assert seen[-2:] == ["on_epoch_end", "on_train_end"]
+    assert world.saves() == ["save 4"], "what ends a run between two epochs saves it"
 
 
 def test_epoch_logs_are_exact_over_the_epoch():

@@ -74,15 +74,25 @@ def test_another_vocabulary_size_than_the_workdirs_is_refused(read):
         read(transformer={"vocabulary_size": 40})
 
 
-def test_another_configuration_than_the_workdirs_is_refused(read, tmp_path):
+@pytest.fixture
+def begun(read, tmp_path):
+    """A run with a checkpoint."""
     write_config(tmp_path / "run", read().config)
+    (tmp_path / "run" / "checkpoints" / "step-1").mkdir(parents=True)
+
+
+def test_before_the_first_checkpoint_a_configuration_may_change(read, tmp_path):
+    write_config(tmp_path / "run", read().config)
+    assert read(training={"seed": 2}).config["training"].seed == 2
+
+
+def test_another_configuration_than_the_workdirs_is_refused(read, begun):
     read(training={"max_steps": 3})
     with pytest.raises(ValueError, match=r"training\.seed: 1 in the workdir, 2 asked"):
         read(training={"seed": 2})
 
 
-def test_other_pairs_than_the_workdirs_are_refused(read, tmp_path, tiny_corpus):
-    write_config(tmp_path / "run", read().config)
+def test_other_pairs_than_the_workdirs_are_refused(read, begun, tiny_corpus):
     corpus = read_pairs(*tiny_corpus)
     fewer = dataclasses.replace(
         corpus, sources=corpus.sources[1:], targets=corpus.targets[1:]
