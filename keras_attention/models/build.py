@@ -26,7 +26,7 @@ def build_transformer(config, dtype_policy=None, name="transformer"):
     >>> from keras_attention.config import TransformerConfig
     >>> config = TransformerConfig.from_preset("tiny", vocabulary_size=100)
     >>> build_transformer(config).count_params()
-    927360
+    1331712
     """
     if not isinstance(config, TransformerConfig):
         raise ValueError(

@@ -32,8 +32,8 @@ class NoamSchedule(keras.optimizers.schedules.LearningRateSchedule):
     Example:
 
     >>> schedule = NoamSchedule(model_dim=512, warmup_steps=4000)
-    >>> f"{float(schedule(0)):.6e} {float(schedule(3999)):.6e}"
-    '1.746928e-07 6.987712e-04'
+    >>> f"{float(schedule(0)):.5e} {float(schedule(3999)):.5e}"
+    '1.74693e-07 6.98771e-04'
 
     Reference: section 5.3, equation (3).
     """
