@@ -14,8 +14,8 @@ def _fail(name, expected, value):
     )
 
 
-def check_integer(name, value, minimum=1, optional=False):
-    """Checks for an integer of at least `minimum` (or None, if `optional`).
+def check_integer(name, value, minimum=1, maximum=math.inf, optional=False):
+    """Checks for an integer in [minimum, maximum] (or None, if `optional`).
 
     Example:
 
@@ -24,8 +24,10 @@ def check_integer(name, value, minimum=1, optional=False):
     """
     if optional and value is None:
         return value
-    if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
-        _fail(name, f"an integer of at least {minimum}", value)
+    wrong = isinstance(value, bool) or not isinstance(value, int)
+    if wrong or not minimum <= value <= maximum:
+        most = "" if maximum == math.inf else f" and at most {maximum}"
+        _fail(name, f"an integer of at least {minimum}{most}", value)
     return value
 
 

@@ -171,7 +171,7 @@ class TrainingConfig(_Config):
         micro_batches: parts a replica's batch is computed in; changes memory only.
         max_source_length, max_target_length: pieces; longer pairs are dropped.
         rows_multiple: rows of every batch are a multiple of this.
-        seed: of initial weights, dropout and data order.
+        seed: of initial weights, dropout and data order, below 2**32.
         dtype_policy: "float32", "mixed_bfloat16" or "mixed_float16".
         jit_compile: compile the step with XLA (one compilation a bucket).
         checkpoint_steps: save every so many updates, None = by minutes only.
@@ -229,7 +229,8 @@ class TrainingConfig(_Config):
             check_integer, "checkpoint_steps", "validation_steps", optional=True
         )
         self._check(check_integer, "patience", optional=True)
-        self._check(check_integer, "validation_sentences", "seed", minimum=0)
+        self._check(check_integer, "validation_sentences", minimum=0)
+        self._check(check_integer, "seed", minimum=0, maximum=2**32 - 1)
         self._check(
             check_number,
             "max_minutes",

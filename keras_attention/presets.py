@@ -64,5 +64,9 @@ PRESETS = {
     "D_p2": _row({"dropout_rate": 0.2}),
     "D_ls0": _row(training={"label_smoothing": 0.0}),
     "D_ls2": _row(training={"label_smoothing": 0.2}),
-    "E_learned": _row({"positions": "learned", "max_length": 256}),
+    "E_learned": _row(
+        {"positions": "learned", "max_length": 256},
+        # END follows a source, START precedes a target: one place of the table each.
+        {"max_source_length": 255, "max_target_length": 255},
+    ),
 }

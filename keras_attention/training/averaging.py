@@ -1,19 +1,28 @@
 """The model that a run leaves behind: the average of its last checkpoints."""
 
 import pathlib
-
-import keras
+import warnings
 
 from keras_attention.data.tokenizer import SubwordTokenizer
+from keras_attention.decoding.loading import load_transformer
 from keras_attention.evaluation.translation import BLEU
 from keras_attention.files import replacing
 from keras_attention.models.build import build_transformer
 from keras_attention.training import workdir as workdirs
-from keras_attention.training.checkpoints import average_weights, list_checkpoints
+from keras_attention.training.checkpoints import (
+    average_weights,
+    list_checkpoints,
+    read_weights,
+)
+
+# What may differ between a model and the one whose weights it starts from.
+_FREE_FIELDS = ("dropout_rate", "attention_dropout_rate")
 
 
 def average_workdir(workdir, config=None, count=None):
     """Averages the last checkpoints of a run into its `model.keras` (paper, 6.1).
+
+    A damaged checkpoint among them is left out with a warning.
 
     Args:
         workdir: directory of the run.
@@ -25,8 +34,8 @@ def average_workdir(workdir, config=None, count=None):
         (path of `model.keras`, list of the averaged weights).
 
     Raises:
-        ValueError: no run, no checkpoint, a count below 1, or checkpoints of
-            different models.
+        ValueError: no run, no checkpoint that can be read, a count below 1, or
+            checkpoints of different models.
     """
     workdir = pathlib.Path(workdir)
     config = config or workdirs.read_config(workdir)
@@ -39,12 +48,31 @@ def average_workdir(workdir, config=None, count=None):
     if count < 1:
         raise ValueError(f"`count` must be at least 1. Received: {count}.")
     paths = list_checkpoints(workdir / workdirs.CHECKPOINTS)[-count:]
-    weights = average_weights(paths)
+    weights = average_weights(_readable(paths))
     model = build_transformer(config["transformer"], config["training"].dtype_policy)
     model.set_weights(weights)
     path = save_model(model, workdir / workdirs.MODEL)
     (workdir / BLEU).unlink(missing_ok=True)  # it was that of other weights
     return path, weights
+
+
+def _readable(paths):
+    # Reads them once more than the average does, one at a time: memory stays bounded.
+    kept = []
+    for path in paths:
+        try:
+            read_weights(path)
+        except ValueError as error:
+            warnings.warn(f"{error} The average leaves it out.", stacklevel=3)
+        else:
+            kept.append(path)
+    if paths and not kept:
+        raise ValueError(
+            "Expected at least one checkpoint that can be read. Received: "
+            f"{len(paths)} damaged ones beside {paths[-1]}. Restore one of them, or "
+            "train again in another workdir."
+        )
+    return kept
 
 
 def save_model(model, path):
@@ -64,11 +92,11 @@ def load_initial_weights(model, config, tokenizer, initial_workdir):
         initial_workdir: directory of the earlier run, with its `model.keras`.
 
     Raises:
-        ValueError: no such model, another model shape, or another vocabulary.
+        ValueError: no such model or a damaged one, another vocabulary, or a model
+            that differs in more than its dropout rates.
     """
     initial = pathlib.Path(initial_workdir)
-    earlier = workdirs.read_config(initial)
-    if earlier is None or not (initial / workdirs.MODEL).exists():
+    if workdirs.read_config(initial) is None or not (initial / workdirs.MODEL).exists():
         raise ValueError(
             "`initial_workdir` must hold a finished run with its averaged model. "
             f"Received: {initial}. Finish or average that run first."
@@ -81,14 +109,16 @@ def load_initial_weights(model, config, tokenizer, initial_workdir):
             f"{initial / workdirs.TOKENIZER} into the new "
             "workdir before training."
         )
-    weights = keras.models.load_model(
-        initial / workdirs.MODEL, compile=False
-    ).get_weights()
-    shapes = [tuple(value.shape) for value in weights]
-    if shapes != [tuple(variable.shape) for variable in model.weights]:
+    earlier = load_transformer(initial / workdirs.MODEL)
+    old, new = earlier.transformer_config.to_dict(), config["transformer"].to_dict()
+    differences = [
+        f"{field}: {old[field]!r} in {initial}, {new[field]!r} asked for"
+        for field in old
+        if old[field] != new[field] and field not in _FREE_FIELDS
+    ]
+    if differences:
         raise ValueError(
             "A run can start from another's weights only with the same model. "
-            f"Received: {earlier['transformer']} in {initial}, "
-            f"{config['transformer']} asked for."
+            f"Received: {'; '.join(differences)}. Ask for that run's values."
         )
-    model.set_weights(weights)
+    model.set_weights(earlier.get_weights())

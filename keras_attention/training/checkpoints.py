@@ -126,7 +126,8 @@ class Checkpoints:
             Its path, or None when the run has none yet.
 
         Raises:
-            ValueError: there are checkpoints and none of them can be read.
+            ValueError: there are checkpoints and none of them can be read, now or
+                at an earlier start.
         """
         paths = list_checkpoints(self.directory)
         for path in reversed(paths):
@@ -143,10 +144,11 @@ class Checkpoints:
                     f"({_first_line(error)}); the one before it is used.",
                     stacklevel=2,
                 )
-        if paths:
+        if has_checkpoints(self.directory):
+            damaged = len(list(self.directory.glob("damaged-*")))
             raise ValueError(
                 "Expected a checkpoint that can be read. Received: "
-                f"{len(paths)} damaged ones in {self.directory} (now named damaged-*). "
+                f"{damaged} damaged ones in {self.directory} (now named damaged-*). "
                 "Delete the workdir's checkpoints to train from the start."
             )
         return None
@@ -193,13 +195,22 @@ def read_weights(path):
 
     Returns:
         A dictionary from the number of a weight to its NumPy array.
+
+    Raises:
+        ValueError: the checkpoint is missing or damaged.
     """
-    reader = tf.train.load_checkpoint(str(pathlib.Path(path) / _PREFIX))
-    found = {}
-    for key in reader.get_variable_to_shape_map():
-        match = _WEIGHT.fullmatch(key)
-        if match:
-            found[int(match.group(1))] = reader.get_tensor(key)
+    try:
+        reader = tf.train.load_checkpoint(str(pathlib.Path(path) / _PREFIX))
+        found = {}
+        for key in reader.get_variable_to_shape_map():
+            match = _WEIGHT.fullmatch(key)
+            if match:
+                found[int(match.group(1))] = reader.get_tensor(key)
+    except _DAMAGE as error:
+        raise ValueError(
+            f"Expected a checkpoint that can be read. Received: {path}, which is "
+            f"missing or damaged ({_first_line(error)}). Restore or delete it."
+        ) from error
     return dict(sorted(found.items()))
 
 

@@ -8,7 +8,7 @@ import keras
 
 from keras_attention.data.batching import TokenBatches, encode_pairs
 from keras_attention.data.corpora import ParallelCorpus
-from keras_attention.data.tokenizer import SubwordTokenizer
+from keras_attention.data.tokenizer import CONFIG_FILE, SubwordTokenizer
 from keras_attention.models.build import build_transformer
 from keras_attention.objectives.losses import LabelSmoothedCrossEntropy
 from keras_attention.objectives.optimizer import make_optimizer
@@ -71,16 +71,20 @@ def prepare(workdir, data, corpora, preset, overrides, strategy, initial_workdir
 
     Raises:
         ValueError: the workdir holds a run with another configuration, vocabulary or
-            other pairs; no pairs; or values that cannot work.
+            other pairs; no pairs; validation without pairs; or values that cannot
+            work.
     """
     recorded = read_config(workdir)
     if data is None and corpora is None and recorded is not None:
-        data = recorded["data"]["sources"]
+        data = recorded["data"].get("sources")
+    if initial_workdir is None and recorded is not None:
+        initial_workdir = recorded.get("initial_workdir")
     # Wrong values are told before the pairs are read, which may take minutes.
     size = overrides["transformer"].get("vocabulary_size")
     draft = choose_config(recorded, preset, overrides, size or 37_000)
     check_replicas(strategy, draft["training"])
     train, valid = Corpora(*corpora) if corpora else load_corpora(**(data or {}))
+    _check_validation(draft["training"], valid)
     kind = draft["training"].tokenizer_kind
     tokenizer = _tokenizer(workdir, train, size, kind, initial_workdir)
     config = choose_config(recorded, preset, overrides, tokenizer.vocabulary_size)
@@ -91,11 +95,10 @@ def prepare(workdir, data, corpora, preset, overrides, strategy, initial_workdir
         "dropped": {k: int(v) for k, v in batches.encoded.dropped.items()},
         "real_token_share": batches.real_token_share(0),
         "sha256": fingerprint(batches.encoded),
+        "tokenizer_sha256": tokenizer.sha256,
     }
     if initial_workdir is not None:
         config["initial_workdir"] = str(initial_workdir)
-    elif recorded is not None and "initial_workdir" in recorded:
-        config["initial_workdir"] = recorded["initial_workdir"]
     config["versions"] = versions()
     # Before its first checkpoint a run holds nothing that a changed value would spoil.
     if recorded is not None and has_checkpoints(workdir / CHECKPOINTS):
@@ -130,6 +133,7 @@ def choose_config(recorded, preset, overrides, vocabulary_size):
             config[part] = recorded[part].replace(**replaced)
         else:
             config[part] = cls.from_preset(name, **replaced)
+    _check_learned_positions(config["transformer"], config["training"])
     return config
 
 
@@ -183,9 +187,38 @@ def fingerprint(encoded):
     return digest.hexdigest()
 
 
+def _check_learned_positions(transformer, training):
+    if transformer.positions != "learned":
+        return
+    lengths = (training.max_source_length, training.max_target_length)
+    if max(lengths) + 1 > transformer.max_length:
+        raise ValueError(
+            "With learned positions `max_source_length` and `max_target_length` must "
+            "be below `max_length`: a source ends with END and a target begins with "
+            f"START. Received: max_source_length={lengths[0]}, max_target_length="
+            f"{lengths[1]}, max_length={transformer.max_length}. Enlarge `max_length` "
+            "or shorten the two."
+        )
+
+
+def _check_validation(training, valid):
+    wanted = {
+        "validation_steps": training.validation_steps,
+        "patience": training.patience,
+    }
+    named = ", ".join(f"{k}={v}" for k, v in wanted.items() if v is not None)
+    if named and not valid:
+        raise ValueError(
+            "`validation_steps` and `patience` need validation pairs. Received: "
+            f"{named} and no validation pairs. Give such pairs, or leave them out."
+        )
+
+
 def _tokenizer(workdir, train, size, kind, initial_workdir):
     directory = workdir / TOKENIZER
-    if directory.exists():
+    # Written last: without it the directory is that of a save that was killed.
+    complete = (directory / CONFIG_FILE).exists()
+    if complete:
         tokenizer = SubwordTokenizer.load(directory)
     elif initial_workdir is not None:
         tokenizer = SubwordTokenizer.load(pathlib.Path(initial_workdir) / TOKENIZER)
@@ -202,7 +235,7 @@ def _tokenizer(workdir, train, size, kind, initial_workdir):
             f"{tokenizer.vocabulary_size}. Received: {size}. Leave it out, or take "
             "another workdir."
         )
-    if not directory.exists():
+    if not complete:
         tokenizer.save(directory)
     return tokenizer
 

@@ -119,9 +119,12 @@ def train(
             restored = parts.checkpoints.restore()
             if restored is not None:
                 parts.progress.say(f"goes on from {restored}")
-            elif initial_workdir is not None:
+            elif "initial_workdir" in parts.config:  # of this command or recorded
                 load_initial_weights(
-                    parts.model, parts.config, inputs.tokenizer, initial_workdir
+                    parts.model,
+                    parts.config,
+                    inputs.tokenizer,
+                    parts.config["initial_workdir"],
                 )
             write_config(workdir, parts.config)
             parts.steps.start_at(parts.state.step)

@@ -76,11 +76,12 @@ def read_config(workdir):
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
         parts = {name: cls.from_dict(record[name]) for name, cls in PARTS.items()}
-        return {**record, **parts}
+        return {**record, "data": {**record["data"]}, **parts}
     except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(
             f"{path} is not the configuration of a run: expected an object with "
-            f"{', '.join(PARTS)}. Received: {error!r}. Mend it or take a new workdir."
+            f"{', '.join(PARTS)}, data. Received: {error!r}. "
+            "Mend it or take a new workdir."
         ) from error
 
 
@@ -115,6 +116,9 @@ def check_same_run(recorded, wanted):
     old, new = recorded["data"].get("sha256"), wanted["data"]["sha256"]
     if old != new:
         differences.append("data: the training pairs are not those of the workdir")
+    old, new = (side["data"].get("tokenizer_sha256") for side in (recorded, wanted))
+    if old not in (None, new):  # None: recorded by a version that did not say
+        differences.append("data: the tokenizer is not the one the run began with")
     if differences:
         raise ValueError(
             "The workdir holds a run with another configuration, and a run keeps its "

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -176,6 +177,25 @@ def test_finished_run_is_not_trained_again(whole):
     after = values_of(list_checkpoints(whole[0] / "checkpoints")[-1])
     assert all(np.array_equal(before[0][key], after[0][key]) for key in before[0])
     assert history(whole[0]) == lines
+
+
+def test_a_run_killed_before_its_first_checkpoint_begins_with_the_same_weights(
+    whole, tmp_path
+):
+    with open(os.devnull, "w") as silence:
+        options = {"corpora": copy_corpora(), "stream": silence}
+        second = tmp_path / "second"
+        parts = {
+            "preset": "tiny",
+            "transformer": SMALL["transformer"],
+            "training": {**SMALL["training"], "max_steps": 2},
+        }
+        train(second, initial_workdir=whole[0], **parts, **options)
+        killed = tmp_path / "killed"
+        shutil.copytree(second, killed)
+        shutil.rmtree(killed / "checkpoints")
+        train(killed, **options)
+    assert_same_run(second, killed)
 
 
 KILLED = """

@@ -29,6 +29,12 @@ def test_the_minimum_itself_is_allowed():
         check_integer("seed", 4, minimum=5)
 
 
+def test_the_maximum_itself_is_allowed():
+    assert check_integer("seed", 9, maximum=9) == 9
+    with pytest.raises(ValueError, match="at least 1 and at most 9. Received: seed=10"):
+        check_integer("seed", 10, maximum=9)
+
+
 def test_none_is_allowed_only_where_optional():
     assert check_integer("size", None, optional=True) is None
     assert check_number("rate", None, optional=True) is None

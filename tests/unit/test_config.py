@@ -174,6 +174,7 @@ def test_choices(cls, field, value):
         (TrainingConfig, "gradient_clip_norm", 0.0),
         (TrainingConfig, "jit_compile", None),
         (TrainingConfig, "seed", -1),
+        (TrainingConfig, "seed", 2**32),
         (TrainingConfig, "validation_sentences", -1),
         (DecodingConfig, "max_extra_length", -1),
     ],

@@ -5,6 +5,7 @@ The model here copies its source, so what is right is known for every text.
 
 import itertools
 import json
+import shutil
 import types
 
 import pytest
@@ -296,3 +297,27 @@ def test_a_workdir_that_is_no_run_is_refused(workdir, tmp_path):
     keras.Model(inputs, inputs).save(tmp_path / "model.keras")
     with pytest.raises(ValueError, match="must hold a Transformer.*Functional"):
         Translator.load(tmp_path)
+
+
+def test_another_tokenizer_than_the_runs_is_refused(workdir, tokenizer, tmp_path):
+    copy = shutil.copytree(workdir, tmp_path / "run")
+    record = json.loads((copy / "config.json").read_text())
+    record["data"] = {"tokenizer_sha256": tokenizer.sha256}
+    (copy / "config.json").write_text(json.dumps(record))
+    assert Translator.load(copy).tokenizer.sha256 == tokenizer.sha256
+    record["data"] = {"tokenizer_sha256": "0" * 64}
+    (copy / "config.json").write_text(json.dumps(record))
+    with pytest.raises(ValueError, match="of sha256 000.*Received: .*Restore it"):
+        Translator.load(copy)
+
+
+def test_a_damaged_model_is_an_error_that_names_the_file(workdir, tmp_path):
+    copy = shutil.copytree(workdir, tmp_path / "run")
+    path = copy / "model.keras"
+    content = path.read_bytes()
+    changed = bytearray(content)
+    changed[content.index(b"class_name") + 1] ^= 4
+    for damaged in (b"", content[: len(content) // 2], bytes(changed)):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match="model.keras must be a model that Keras"):
+            Translator.load(copy)

@@ -1,3 +1,5 @@
+import shutil
+
 import keras
 import numpy as np
 import pytest
@@ -97,10 +99,30 @@ def test_a_model_file_is_whole_or_as_it_was(tmp_path):
     assert (tmp_path / "model.keras").read_text() == "old"
 
 
+def cut(checkpoint):
+    path = checkpoint / "checkpoint.data-00000-of-00001"
+    path.write_bytes(path.read_bytes()[:50])
+
+
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+def test_a_damaged_checkpoint_is_left_out_of_the_average(run, tmp_path):
+    workdir = shutil.copytree(run, tmp_path / "run")
+    cut(workdir / "checkpoints" / "step-10")
+    with pytest.warns(UserWarning, match="step-10, which is .* damaged.*leaves it out"):
+        path, _ = average_workdir(workdir)
+    assert all_weights(path) == {3.5}
+    cut(workdir / "checkpoints" / "step-9")
+    cut(workdir / "checkpoints" / "step-11")
+    with pytest.warns(UserWarning, match="leaves it out"):
+        with pytest.raises(ValueError, match="can be read. Received: 3 damaged ones"):
+            average_workdir(workdir)
+
+
 def test_a_new_run_starts_from_the_weights_of_another(run, model):
     average_workdir(run, count=2)
     model.set_weights([np.zeros(w.shape) for w in model.weights])
-    load_initial_weights(model, small_config(), tokenizer(), run)
+    config = small_config(dropout_rate=0.0, attention_dropout_rate=0.1)
+    load_initial_weights(model, config, tokenizer(), run)
     assert all((weight == 4.0).all() for weight in model.get_weights())
 
 
@@ -120,5 +142,19 @@ def test_initial_weights_need_the_same_model(run):
     average_workdir(run, count=1)
     config = small_config(model_dim=4)
     other = compiled_model(config, tf.distribute.get_strategy())
-    with pytest.raises(ValueError, match="only with the same model"):
+    with pytest.raises(ValueError, match="same model.*model_dim: 8 in .*, 4 asked for"):
         load_initial_weights(other, config, tokenizer(), run)
+
+
+def test_initial_weights_need_more_than_the_same_shapes(run, model):
+    average_workdir(run, count=1)
+    config = small_config(norm_position="pre", activation="gelu")
+    with pytest.raises(ValueError, match="activation: 'relu' in .*norm_position: 'pos"):
+        load_initial_weights(model, config, tokenizer(), run)
+
+
+def test_initial_weights_need_a_model_that_can_be_read(run, model, tmp_path):
+    workdir = shutil.copytree(run, tmp_path / "run")
+    (workdir / "model.keras").write_bytes(b"PK")
+    with pytest.raises(ValueError, match="model.keras must be a model that Keras can"):
+        load_initial_weights(model, small_config(), tokenizer(), workdir)

@@ -165,6 +165,16 @@ def test_only_damaged_checkpoints_are_an_error(saved):
     with pytest.warns(UserWarning, match="is damaged"):
         with pytest.raises(ValueError, match="can be read. Received: 3 damaged ones"):
             points.restore()
+    again = Checkpoints(directory, make_model(), RunState())
+    with pytest.raises(ValueError, match="can be read. Received: 3 damaged ones"):
+        again.restore()
+
+
+@pytest.mark.parametrize("kind", KINDS[:-1])  # that bit is not one of a weight
+def test_weights_of_a_damaged_checkpoint_are_an_error_that_names_it(saved, kind):
+    damage(saved[0] / "step-9", kind)
+    with pytest.raises(ValueError, match="step-9, which is missing or damaged"):
+        read_weights(saved[0] / "step-9")
 
 
 # --- averaging

@@ -131,6 +131,43 @@ def test_fingerprint_sees_every_id(tiny_corpus):
     assert fingerprint(encoded) == fingerprint(encoded) != fingerprint(other)
 
 
+def test_learned_positions_hold_the_longest_pair():
+    def choose(**training):
+        parts = {"transformer": {"positions": "learned", "max_length": 20}}
+        return choose_config(None, "tiny", overrides(**parts, training=training), SIZE)
+
+    choose(max_source_length=19, max_target_length=19)
+    for side in ("source", "target"):
+        lengths = {"max_source_length": 19, "max_target_length": 19}
+        lengths[f"max_{side}_length"] = 20
+        with pytest.raises(
+            ValueError, match=f"be below `max_length`.*max_{side}_length=20.*th=20"
+        ):
+            choose(**lengths)
+
+
+@pytest.mark.parametrize("field", ["patience", "validation_steps"])
+def test_validation_needs_pairs(read, tiny_corpus, field):
+    with pytest.raises(ValueError, match=f"{field}=2 and no validation pairs"):
+        read(training={field: 2})
+    pairs = read_pairs(*tiny_corpus)
+    assert read(training={field: 2}, corpora=(pairs, pairs)).valid_batches is not None
+
+
+def test_a_tokenizer_that_was_half_written_is_learned_again(read, tmp_path):
+    first = read()
+    (tmp_path / "run" / "tokenizer" / "tokenizer.json").unlink()
+    assert read().tokenizer.sha256 == first.tokenizer.sha256
+    assert (tmp_path / "run" / "tokenizer" / "tokenizer.json").exists()
+
+
+def test_another_tokenizer_than_the_runs_is_refused(read, begun, tmp_path):
+    other = SubwordTokenizer.learn_from_lines(["we were not here or there"], 20)
+    other.save(tmp_path / "run" / "tokenizer")
+    with pytest.raises(ValueError, match="tokenizer is not the one the run began with"):
+        read(transformer={})
+
+
 def test_a_workdir_without_tokenizer_takes_that_of_the_initial_run(
     read, tmp_path, tiny_corpus
 ):

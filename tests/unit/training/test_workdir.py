@@ -31,6 +31,17 @@ def test_damaged_config_is_an_error(tmp_path, text):
         workdirs.read_config(tmp_path)
 
 
+@pytest.mark.parametrize("data", [None, [], 3])
+def test_config_without_its_data_is_an_error(tmp_path, data):
+    workdirs.write_config(tmp_path, {**config(), "data": data})
+    with pytest.raises(ValueError, match="is not the configuration of a run.*data"):
+        workdirs.read_config(tmp_path)
+    without = {k: v for k, v in config().items() if k != "data"}
+    workdirs.write_config(tmp_path, without)
+    with pytest.raises(ValueError, match="Received: KeyError.'data'"):
+        workdirs.read_config(tmp_path)
+
+
 def test_unknown_field_is_an_error(tmp_path):
     workdirs.write_config(tmp_path, config())
     record = json.loads((tmp_path / "config.json").read_text())
@@ -61,6 +72,15 @@ def test_other_pairs_are_another_run():
     changed = {**config(), "data": {"sha256": "b"}}
     with pytest.raises(ValueError, match="training pairs are not those"):
         workdirs.check_same_run(config(), changed)
+
+
+def test_another_tokenizer_is_another_run():
+    recorded = config()
+    wanted = {**config(), "data": {"sha256": "a", "tokenizer_sha256": "b"}}
+    workdirs.check_same_run(recorded, wanted)  # recorded before it was said
+    recorded["data"]["tokenizer_sha256"] = "c"
+    with pytest.raises(ValueError, match="tokenizer is not the one the run began with"):
+        workdirs.check_same_run(recorded, wanted)
 
 
 def test_changeable_fields_exist():
