@@ -78,4 +78,8 @@ def _dataset(encoded, plans, cardinality):
     signature = ({"source_ids": ids, "target_ids": ids}, ids)
     dataset = tf.data.Dataset.from_generator(arrays, output_signature=signature)
     dataset = dataset.apply(tf.data.experimental.assert_cardinality(cardinality))
-    return dataset.prefetch(PREFETCHED_BATCHES)
+    options = tf.data.Options()
+    # There is nothing to tune, and an iterator is not gone before its tuner's thread
+    # has slept out, which takes up to a minute at the end of every epoch.
+    options.autotune.enabled = False
+    return dataset.prefetch(PREFETCHED_BATCHES).with_options(options)

@@ -66,6 +66,11 @@ def test_several_epochs(batches):
     assert same(arrays(dataset), expected)  # a second pass is the same
 
 
+def test_the_end_of_an_epoch_waits_for_no_tuner(batches):
+    for dataset in (batches.dataset(0), make_dataset(batches)):
+        assert dataset.options().autotune.enabled is False
+
+
 def test_an_endless_dataset_goes_on(batches):
     dataset = make_dataset(batches, epochs=None)
     expected = planned(batches, 0) + planned(batches, 1)
