@@ -1,5 +1,14 @@
 """The flags that stand for the fields of the configurations; a test compares them."""
 
+# fmt: off
+PRESET_NAMES = (
+    "base", "big", "tiny", "parsing",
+    "A_h1", "A_h4", "A_h16", "A_h32", "B_dk16", "B_dk32", "C_n2", "C_n4", "C_n8",
+    "C_d256", "C_d1024", "C_ff1024", "C_ff4096", "D_p0", "D_p2", "D_ls0", "D_ls2",
+    "E_learned",
+)
+# fmt: on
+
 # part -> field -> (kind, default, what it is); kind is a type or a tuple of choices.
 CONFIG_FIELDS = {
     "transformer": {

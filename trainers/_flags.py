@@ -11,7 +11,7 @@ test compares with this table. A binary reads:
     TRAINING = _flags.config_flags("training")
 
     def main():
-        directory = _flags.existing_workdir()    # or _flags.writable_directory(...)
+        directory = _flags.existing_workdir()    # or _paths.writable_directory(...)
         values = TRAINING()                      # {field: value} of the flags given
         _flags.load_tensorflow()                 # only now
         from keras_attention... import ...
@@ -20,14 +20,15 @@ test compares with this table. A binary reads:
         _flags.run_binary(main)
 """
 
-import gzip
 import os
 import pathlib
 import sys
+import zipfile
 
 from absl import app, flags, logging
 
 from trainers._fields import CONFIG_FIELDS
+from trainers._paths import readable
 
 FLAGS = flags.FLAGS
 flags.disclaim_key_flags()  # a flag belongs to the binary that asks for it
@@ -108,6 +109,7 @@ def corpus():
         _paired("valid")
         names = (*CORPUS_FILES, *TFDS, "synthetic")
         given = {name: FLAGS[name].value for name in names if FLAGS[name].value}
+        _refuse_ignored(given)
         if not any(name in given for name in ("train_source", "tfds", "synthetic")):
             raise app.UsageError(
                 "no text: name --train_source and --train_target, --tfds or --synthetic"
@@ -115,6 +117,17 @@ def corpus():
         return {n: files(n) if n in CORPUS_FILES else v for n, v in given.items()}
 
     return arguments
+
+
+def _refuse_ignored(given):
+    """Raises when a flag is given that the kind of text would not read."""
+    kinds = [name for name in ("tfds", "synthetic") if name in given]
+    for name in ("valid_source", "valid_target") if kinds else ():
+        if name in given:
+            raise app.UsageError(f"--{name} has no meaning beside --{kinds[0]}")
+    for name in TFDS:
+        if name in given and "tfds" not in given:
+            raise app.UsageError(f"--{name} has no meaning without --tfds")
 
 
 def _paired(split):
@@ -141,19 +154,6 @@ def files(name):
     return [str(readable(path, f"--{name}")) for path in required(name)]
 
 
-def readable(path, what):
-    """Returns `path` if it is a file that can be read."""
-    path = pathlib.Path(path)
-    if not path.exists():
-        raise FileNotFoundError(f"{what}: no such file: {path}")
-    if path.is_dir():
-        raise IsADirectoryError(f"{what}: a file was expected, not a directory: {path}")
-    opened = gzip.open(path) if path.suffix == ".gz" else open(path, "rb")
-    with opened as stream:
-        stream.read(1)
-    return path
-
-
 def existing_workdir(*needed):
     """Returns --workdir, which must hold a run and the files named in `needed`."""
     directory = pathlib.Path(required("workdir"))
@@ -165,30 +165,6 @@ def existing_workdir(*needed):
                 f"--workdir: {directory} holds no {name}; train a model there first"
             )
     return directory
-
-
-def writable_directory(path, what="--workdir"):
-    """Returns `path` as a directory that exists and can be written to."""
-    path = pathlib.Path(path)
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OSError(f"{what}: cannot make {path}: {error.strerror}") from error
-    if not os.access(path, os.W_OK | os.X_OK):
-        raise PermissionError(f"{what}: cannot write to {path}")
-    return path
-
-
-def new_file(path, what, source=None):
-    """Returns `path` as a file that can be written and is not the file `source`."""
-    path = pathlib.Path(path)
-    if source is not None and path.exists() and path.samefile(source):
-        raise ValueError(f"{what}: {path} is the input itself; name another file")
-    try:
-        open(path, "ab").close()
-    except OSError as error:
-        raise OSError(f"{what}: cannot write {path}: {error.strerror}") from error
-    return path
 
 
 def load_tensorflow():
@@ -213,7 +189,7 @@ def load_tensorflow():
 def _parse(argv, module):
     if any(word.lstrip("-") in ("help", "h", "helpshort") for word in argv[1:]):
         # absl looks into `__main__`, which is not the binary in a console script.
-        print(f"{module.__doc__}\n{FLAGS.module_help(module)}")
+        print(f"{module.__doc__}\n{FLAGS.module_help(module)}", flush=True)
         sys.exit(0)
     try:
         rest = FLAGS(argv)
@@ -231,6 +207,24 @@ def _fail(error, code=2):
     sys.exit(code)
 
 
+def _end_without_reader():
+    """Ends the process when the reader of its output has gone, as with `| head`."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(1)
+
+
+def _occupy_closed_descriptors():
+    """Opens /dev/null as what of stdin, stdout and stderr is closed.
+
+    The next file would get its number, and what libraries print would go there.
+    """
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number
+
+
 def run_binary(main):
     """Parses the flags and calls `main()`; what it returns is the exit code.
 
@@ -238,21 +232,25 @@ def run_binary(main):
     read or written, a loss that is no number: exit code 1) is told as one line. Any
     other error is a fault of the program and keeps its traceback.
     """
+    _occupy_closed_descriptors()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     FLAGS.set_default("verbosity", logging.INFO)
 
     def guarded(_):
         try:
             code = main()
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
             return code
-        except BrokenPipeError:  # the reader of our output has gone, as with `| head`
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(1)
+        except BrokenPipeError:
+            _end_without_reader()
         except (app.UsageError, ValueError) as error:
             _fail(error)
-        except (OSError, FloatingPointError) as error:
+        except (OSError, zipfile.BadZipFile, FloatingPointError) as error:
             _fail(error, code=1)
 
     module = sys.modules[main.__module__]
-    app.run(guarded, flags_parser=lambda argv: _parse(argv, module))
+    try:
+        app.run(guarded, flags_parser=lambda argv: _parse(argv, module))
+    except BrokenPipeError:  # while the help was printed
+        _end_without_reader()

@@ -5,7 +5,7 @@ python -m trainers.export_translation --workdir runs/a --export_dir saved_models
 
 from absl import logging
 
-from trainers import _flags
+from trainers import _flags, _paths
 
 _flags.workdir()
 _flags.define("export_dir", str, "saved_models/NAME; the new version goes below it")
@@ -15,7 +15,7 @@ DECODING = _flags.config_flags("decoding", omit=("num_hypotheses", "batch_tokens
 def main():
     """Loads the translator of the run and writes its next version."""
     workdir = _flags.existing_workdir("model.keras", "tokenizer")
-    directory = _flags.writable_directory(_flags.required("export_dir"), "--export_dir")
+    directory = _paths.writable_directory(_flags.required("export_dir"), "--export_dir")
 
     _flags.load_tensorflow()
     from keras_attention.decoding.translator import Translator

@@ -4,9 +4,11 @@ python -m trainers.learn_vocabulary --workdir runs/a --vocabulary_size 8000 \
     --train_source train.en --train_target train.de
 """
 
-from absl import logging
+import pathlib
 
-from trainers import _flags
+from absl import app, logging
+
+from trainers import _flags, _paths
 
 _flags.workdir()
 CORPUS = _flags.corpus()
@@ -18,7 +20,14 @@ def main():
     """Learns the model from the training text and saves it."""
     _flags.required("vocabulary_size")
     corpus = CORPUS()
-    workdir = _flags.writable_directory(_flags.required("workdir"))
+    workdir = pathlib.Path(_flags.required("workdir"))
+    for name in ("config.json", "tokenizer/tokenizer.json"):
+        if (workdir / name).exists():
+            raise app.UsageError(
+                f"--workdir: {workdir} already holds {name}; a run cannot change its "
+                "pieces: name another directory"
+            )
+    _paths.writable_directory(workdir)
 
     _flags.load_tensorflow()
     from keras_attention.data.tokenizer import SubwordTokenizer

@@ -8,10 +8,11 @@ The same command goes on after a kill. SIGTERM and Ctrl-C save the run first; th
 codes are then 143 and 130.
 """
 
-from trainers import _flags
+from trainers import _flags, _paths
+from trainers._fields import PRESET_NAMES
 
 _flags.workdir()
-_flags.define("preset", str, "named recipe (default: the workdir's, or base)")
+_flags.define("preset", PRESET_NAMES, "recipe (default: the workdir's, or base)")
 _flags.define("initial_workdir", str, "finished run to take the first weights from")
 CORPUS = _flags.corpus()
 TRANSFORMER = _flags.config_flags("transformer")
@@ -21,7 +22,7 @@ DECODING = _flags.config_flags("decoding", omit=("batch_tokens", "max_source_len
 
 def main():
     """Checks flags and files, then trains."""
-    workdir = _flags.writable_directory(_flags.required("workdir"))
+    workdir = _paths.writable_directory(_flags.required("workdir"))
     recorded = (workdir / "config.json").exists()
     data = CORPUS() if _named_text() or not recorded else None
 
@@ -41,7 +42,7 @@ def main():
 
 
 def _named_text():
-    names = ("train_source", "train_target", "tfds", "synthetic")
+    names = (*_flags.CORPUS_FILES, *_flags.TFDS, "synthetic")
     return any(_flags.FLAGS[name].value for name in names)
 
 

@@ -62,6 +62,20 @@ def length_penalty(lengths, alpha):
     return tf.pow((5.0 + tf.cast(lengths, tf.float32)) / 6.0, alpha)
 
 
+def normalize(log_probs, lengths, alpha):
+    """Returns log-probabilities over the length penalty; -inf stays -inf.
+
+    The penalty of a huge `alpha` is infinite in float32, and -inf / inf is NaN.
+
+    Example:
+
+    >>> normalize(tf.constant([NEVER, -2.0]), 7, 1.0).numpy().tolist()
+    [-inf, -1.0]
+    """
+    scores = log_probs / length_penalty(lengths, alpha)
+    return tf.where(log_probs == NEVER, NEVER, scores)
+
+
 def extend(logits, open_log_probs, count):
     """Returns the `count` best extensions of each sentence.
 
@@ -95,7 +109,7 @@ def _append(hypotheses, extensions):
 def collect_ended(pool, beams, extensions, length, alpha):
     """Returns the best of the pool and of the extensions that end in END."""
     ended = extensions.ids == END_ID
-    scores = extensions.log_probs / length_penalty(length, alpha)
+    scores = normalize(extensions.log_probs, length, alpha)
     candidates = BeamSearchOutput(
         ids=_append(beams.ids, extensions),
         lengths=tf.zeros_like(extensions.ids) + length,
@@ -126,7 +140,7 @@ def stay_open(beams, extensions):
 def has_ended(beams, pool, length, alpha):
     """Returns (b,) bool: at the limit, or nothing open can enter the pool."""
     # Log-probabilities only fall, and the penalty is largest at the limit.
-    bound = beams.log_probs[:, 0] / length_penalty(beams.limits, alpha)
+    bound = normalize(beams.log_probs[:, 0], beams.limits, alpha)
     return (length >= beams.limits) | (bound <= pool.scores[:, -1])
 
 
@@ -134,7 +148,7 @@ def record(output, beams, pool, ended, length, alpha):
     """Writes the hypotheses of the sentences that ended to their rows."""
     slots = pool.scores.shape[1]
     is_open = pool.scores[:, :1] == NEVER  # (b, 1), the pool is empty
-    open_scores = beams.log_probs[:, :slots] / length_penalty(length, alpha)
+    open_scores = normalize(beams.log_probs[:, :slots], length, alpha)
     scores = tf.where(is_open, open_scores, pool.scores)
     lengths = tf.where(is_open, length, pool.lengths)
     ids = tf.where(is_open[..., None], beams.ids[:, :slots], pool.ids)

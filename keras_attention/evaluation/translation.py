@@ -20,7 +20,8 @@ def evaluate_translation(workdir, source_files, reference_files, **decoding):
 
     Args:
         workdir: directory of the run.
-        source_files, reference_files: lists of text files, line n beside line n.
+        source_files, reference_files: lists of as many text files, line n of each
+            beside line n of its counterpart.
         **decoding: fields of `DecodingConfig` that replace those of the run.
 
     Returns:
@@ -29,16 +30,10 @@ def evaluate_translation(workdir, source_files, reference_files, **decoding):
         "seconds", "decoding", "source", "reference" and the run's "config".
 
     Raises:
-        ValueError: the files differ in their numbers of lines or hold none, or the
-            workdir holds no finished run.
+        ValueError: the lists differ in length, two files in their numbers of lines,
+            the files hold no line, or the workdir holds no finished run.
     """
-    sources, references = _read(source_files), _read(reference_files)
-    if len(sources) != len(references):
-        raise ValueError(
-            "Sources and references need equal numbers of lines. Received: "
-            f"{', '.join(map(str, source_files))} with {len(sources)} and "
-            f"{', '.join(map(str, reference_files))} with {len(references)} lines."
-        )
+    sources, references = _read_beside(source_files, reference_files)
     if not sources:
         raise ValueError(
             "Nothing to score: expected at least one line. Received: "
@@ -71,5 +66,22 @@ def evaluate_translation(workdir, source_files, reference_files, **decoding):
     return report
 
 
-def _read(files):
-    return [line for path in files for line in read_lines(path)]
+def _read_beside(source_files, reference_files):
+    """Returns the lines of all sources and of all references, checked file by file."""
+    if len(source_files) != len(reference_files):
+        raise ValueError(
+            "Expected as many references as sources. Received: "
+            f"{len(source_files)} source and {len(reference_files)} reference files."
+        )
+    sources, references = [], []
+    for source, reference in zip(source_files, reference_files, strict=True):
+        beside = read_lines(source), read_lines(reference)
+        if len(beside[0]) != len(beside[1]):
+            raise ValueError(
+                "A source and its reference need equal numbers of lines. Received: "
+                f"{source} with {len(beside[0])} and {reference} with "
+                f"{len(beside[1])} lines."
+            )
+        sources += beside[0]
+        references += beside[1]
+    return sources, references

@@ -9,8 +9,8 @@ import xml.etree.ElementTree
 
 import pytest
 
-from keras_attention import config
-from trainers import _flags
+from keras_attention import config, presets
+from trainers import _fields, _flags
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PARTS = {
@@ -53,6 +53,10 @@ def test_choices_are_those_of_the_configuration():
         if isinstance(kind, tuple)
     }
     assert table == choices
+
+
+def test_preset_names_are_those_of_the_library():
+    assert _fields.PRESET_NAMES == tuple(presets.PRESETS)
 
 
 def test_the_help_of_a_flag_names_its_default():

@@ -1,12 +1,16 @@
 """The binaries: one after the other on one workdir, and as processes that fail."""
 
+import gzip
 import json
+import os
 import pathlib
+import random
+import shlex
 import subprocess
 import sys
 
 import pytest
-from absl import flags
+from absl import app, flags
 from absl.testing import flagsaver
 
 from trainers import (
@@ -17,6 +21,7 @@ from trainers import (
     train_translation,
     translate,
 )
+from trainers._paths import readable
 
 flags.FLAGS.mark_as_parsed()
 PAIRS = [
@@ -89,6 +94,13 @@ def test_learn_vocabulary(corpus, tmp_path):
     call(learn_vocabulary, workdir=str(tmp_path / "w"), vocabulary_size=50, **values)
     record = json.loads((tmp_path / "w/tokenizer/tokenizer.json").read_text())
     assert (record["kind"], record["vocabulary_size"]) == ("bpe", 50)
+    with pytest.raises(app.UsageError, match="already holds tokenizer/tokenizer.json"):
+        call(
+            learn_vocabulary, workdir=str(tmp_path / "w"), vocabulary_size=40, **values
+        )
+    (tmp_path / "config.json").touch()
+    with pytest.raises(app.UsageError, match="already holds config.json"):
+        call(learn_vocabulary, workdir=str(tmp_path), vocabulary_size=40, **values)
 
 
 def test_average_checkpoints(workdir):
@@ -127,6 +139,24 @@ def test_translate_does_not_write_over_its_input(workdir, corpus):
     with pytest.raises(ValueError, match="is the input itself"):
         call(translate, workdir=str(workdir), input=corpus[0], output=corpus[0])
     assert pathlib.Path(corpus[0]).read_bytes() == before
+
+
+def test_translate_keeps_the_old_output_until_the_new_one_is_whole(
+    workdir, corpus, tmp_path
+):
+    output = tmp_path / "out.txt"
+    output.write_text("precious\n")
+    values = {"workdir": str(workdir), "output": str(output)}
+    with pytest.raises(ValueError, match="beam_size"):
+        call(translate, **values, input=corpus[0], beam_size=0)
+    damaged = tmp_path / "in.gz"
+    damaged.write_bytes(gzip.compress(random.Random(1).randbytes(9_999))[:-99])
+    with pytest.raises(OSError, match="in.gz is no whole gzip file"):
+        call(translate, **values, input=str(damaged))
+    assert output.read_text() == "precious\n"
+    assert {path.name for path in tmp_path.iterdir()} == {"out.txt", "in.gz"}
+    call(translate, **values, input=corpus[0])
+    assert output.read_bytes().count(b"\n") == len(PAIRS)
 
 
 def test_export_translation_is_served_without_the_package(workdir, tmp_path, capsys):
@@ -175,6 +205,24 @@ def failure(run_binary, name, *arguments):
         ("train_translation", ["--workdr=x"], 2, "Unknown command line flag 'workdr'"),
         ("train_translation", ["word"], 2, "unexpected argument: word"),
         ("train_translation", ["--activation=x"], 2, "--activation=x"),
+        ("train_translation", ["--preset=x"], 2, "--preset=x"),
+        (
+            "learn_vocabulary",
+            [
+                "--vocabulary_size=9",
+                "--synthetic",
+                "--valid_source=x",
+                "--valid_target=x",
+            ],
+            2,
+            "--valid_source has no meaning beside --synthetic",
+        ),
+        (
+            "learn_vocabulary",
+            ["--vocabulary_size=9", "--synthetic", "--source_language=en"],
+            2,
+            "--source_language has no meaning without --tfds",
+        ),
         ("translate", ["--workdir=/nowhere/run"], 1, "no such directory: /nowhere/run"),
         ("evaluate_translation", ["--workdir=/nowhere"], 1, "no such directory"),
         ("export_translation", ["--workdir=/nowhere"], 1, "no such directory"),
@@ -195,7 +243,7 @@ def test_a_missing_file(run_binary, name, corpus, tmp_path):
         f"--workdir={tmp_path / 'run'}",
         "--vocabulary_size=50",
         f"--train_source={corpus[0]},{tmp_path / 'missing.en'}",
-        f"--train_target={corpus[1]}",
+        f"--train_target={corpus[1]},{corpus[1]}",
     )
     assert (code, "no such file" in line, "missing.en" in line) == (1, True, True)
     assert "--train_source" in line
@@ -275,3 +323,63 @@ def test_a_reader_that_goes_away_is_no_traceback(workdir):
     _, said = process.communicate(b"the dog runs .\n" * 3, timeout=300)
     assert process.returncode == 1
     assert b"Traceback" not in said
+
+
+def in_shell(command, **values):
+    """Runs a line of bash; {translate} and {train} in it are binaries."""
+    python = f"{shlex.quote(sys.executable)} -m trainers."
+    values.update(translate=f"{python}translate", train=f"{python}train_translation")
+    command = command.format(**values)
+    return subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command],
+        cwd=pathlib.Path(__file__).resolve().parents[2],
+        capture_output=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "text"),
+    [
+        ("{translate} --workdir {run} <&-", 1, "stdin is closed"),
+        ("{translate} --workdir {run} </dev/null >&-", 1, "stdout is closed"),
+        ("{translate} --workdir {run} <{out} --output {out}", 2, "is the input itself"),
+        ("{translate} --workdir {run} --input {cut}", 1, "cut.gz is no whole gzip"),
+        ("{translate} --workdir {run} --input {out} --output {run}", 1, "not a direct"),
+        ("{translate} --workdir {run} --output {run}/no/x", 1, "no such directory"),
+    ],
+)
+def test_a_wrong_input_or_output(command, code, text, tmp_path):
+    # Answered before anything in the workdir is read, so an empty run is enough.
+    (tmp_path / "config.json").touch()
+    (tmp_path / "model.keras").touch()
+    (tmp_path / "tokenizer").mkdir()
+    (tmp_path / "out").write_text("precious\n")
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(b"text")[:6])
+    paths = {name: tmp_path / name for name in ("out",)}
+    done = in_shell(command, run=tmp_path, cut=tmp_path / "cut.gz", **paths)
+    (line,) = done.stderr.decode().splitlines()
+    assert (done.returncode, text in line) == (code, True), line
+    assert (tmp_path / "out").read_text() == "precious\n"
+
+
+def test_a_pipe_as_input_and_closed_streams(workdir, corpus, tmp_path):
+    command = "{translate} --workdir {run} --input <(cat {en}) --output {out} <&- >&-"
+    done = in_shell(command, run=workdir, en=corpus[0], out=tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out").read_bytes().count(b"\n") == len(PAIRS)
+
+
+def test_readable_takes_nothing_out_of_a_pipe():
+    reading, writing = os.pipe()
+    os.write(writing, b"first\n")
+    os.close(writing)
+    readable(f"/dev/fd/{reading}", "--input")
+    assert os.read(reading, 99) == b"first\n"
+    os.close(reading)
+
+
+def test_help_whose_reader_goes_away():
+    done = in_shell("({train} --help; echo $? >&2) | true")
+    assert done.stderr.decode().splitlines() in (["0"], ["1"])

@@ -453,3 +453,13 @@ def test_length_penalty_counts_from_the_formula():
     np.testing.assert_allclose(
         length_penalty(tf.constant([0, 7, 13]), 0.6), [(5 / 6) ** 0.6, 2**0.6, 3**0.6]
     )
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2, 4])
+def test_a_huge_alpha_gives_no_nan(limit):
+    tables = random_tables(5, batch=1, extra=2)
+    output = search_tables(tables, [limit], beam_size=4, alpha=1000.0, count=4)
+    assert not np.isnan(output.scores.numpy()).any()
+    lengths, scores = output.lengths.numpy(), output.scores.numpy()
+    assert np.all((scores > -np.inf)[lengths > 0])
+    assert np.all(lengths <= limit)
