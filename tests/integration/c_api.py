@@ -292,7 +292,12 @@ def main():
             )
         except EngineError as error:
             answers.append({"error": str(error)})
-    foreign = [name for name in sys.modules if "tensorflow" in name or "keras" in name]
+    # The finder of an editable install is loaded by every Python and is no package.
+    foreign = [
+        name
+        for name in sys.modules
+        if name.startswith(("tensorflow", "keras", "tf_keras"))
+    ]
     json.dump({"load_s": loaded, "modules": foreign, "answers": answers}, sys.stdout)
 
 
