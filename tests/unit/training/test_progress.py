@@ -77,6 +77,7 @@ def test_a_damaged_line_inside_is_an_error(tmp_path):
 
 def test_closing_what_was_not_opened(tmp_path):
     MetricsLog(tmp_path / "metrics.jsonl").close()
+    assert not any(tmp_path.iterdir()), "closing must not make a file"
 
 
 RECORD = {

@@ -86,3 +86,4 @@ def test_an_event_cut_short_is_dropped_though_nothing_is_past(tmp_path):
 
 def test_closing_what_was_not_opened(tmp_path):
     TensorBoardLog(tmp_path).close()
+    assert not any(tmp_path.iterdir()), "closing must not make a file"
