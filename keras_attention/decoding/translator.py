@@ -33,9 +33,14 @@ class Translator:
 
     Example:
 
-    >>> translator = Translator.load("runs/en-de")  # doctest: +SKIP
-    >>> translator(["A dog runs."])  # doctest: +SKIP
-    ['Ein Hund läuft.']
+    >>> from keras_attention.config import TransformerConfig
+    >>> from keras_attention.data import SubwordTokenizer
+    >>> from keras_attention.models.build import build_transformer
+    >>> tokenizer = SubwordTokenizer.learn_from_lines(["a dog", "ein Hund"], 20)
+    >>> config = TransformerConfig.from_preset("tiny", vocabulary_size=20, num_layers=1)
+    >>> translator = Translator(build_transformer(config), tokenizer)
+    >>> len(translator(["a dog", ""]))  # the model is untrained, but it answers
+    2
 
     Reference:
         Section 6.1.

@@ -1,5 +1,8 @@
 """The data sets give the planned batches, from any batch on, to any consumer."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -7,8 +10,7 @@ import tensorflow as tf
 from keras_attention.data import EncodedCorpus, TokenBatches, make_dataset
 
 
-@pytest.fixture(scope="module")
-def batches():
+def make_batches():
     rng = np.random.default_rng(0)
     sides = []
     for _ in range(2):
@@ -16,6 +18,11 @@ def batches():
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         sides += [rng.integers(4, 90, offsets[-1]).astype(np.uint16), offsets]
     return TokenBatches(EncodedCorpus(*sides, dropped={}), 64, rows_multiple=4, seed=5)
+
+
+@pytest.fixture(scope="module")
+def batches():
+    return make_batches()
 
 
 def arrays(dataset):
@@ -86,15 +93,27 @@ def test_epochs_that_are_no_count_are_refused(batches, epochs):
         make_dataset(batches, epochs=epochs)
 
 
-def test_replicas_share_each_batch(batches):
-    cpus = tf.config.list_logical_devices("CPU")
-    if len(cpus) < 2:
-        pytest.skip("needs two logical CPUs; run in a process of its own")
-    strategy = tf.distribute.MirroredStrategy([cpu.name for cpu in cpus[:2]])
+def check_replicas():
+    (cpu,) = tf.config.list_physical_devices("CPU")
+    halves = [tf.config.LogicalDeviceConfiguration()] * 2
+    tf.config.set_logical_device_configuration(cpu, halves)
+    batches = make_batches()
+    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    assert strategy.num_replicas_in_sync == 2
     parts = strategy.experimental_distribute_dataset(batches.dataset(0))
-    joined = [
-        np.concatenate([p.numpy() for p in strategy.experimental_local_results(label)])
-        for _, label in parts
-    ]
+    labels = [strategy.experimental_local_results(label) for _, label in parts]
     expected = [label for _, _, label in planned(batches, 0)]
-    assert all(np.array_equal(a, b) for a, b in zip(joined, expected, strict=True))
+    for (one, two), whole in zip(labels, expected, strict=True):
+        assert len(one) == len(two)
+        assert np.array_equal(np.concatenate([one.numpy(), two.numpy()]), whole)
+    print(len(labels), "batches shared")
+
+
+def test_replicas_share_each_batch(batches, repository):
+    # In a process of its own: devices cannot be split once TensorFlow has begun.
+    script = "from tests.unit.data.test_pipeline import check_replicas as c; c()"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=repository, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert f"{batches.steps_per_epoch()} batches shared" in done.stdout
