@@ -13,6 +13,7 @@ from keras_attention.training.checkpoints import (
     average_weights,
     list_checkpoints,
     read_weights,
+    scheduled_checkpoints,
 )
 
 # What may differ between a model and the one whose weights it starts from.
@@ -22,7 +23,8 @@ _FREE_FIELDS = ("dropout_rate", "attention_dropout_rate")
 def average_workdir(workdir, config=None, count=None):
     """Averages the last checkpoints of a run into its `model.keras` (paper, 6.1).
 
-    A damaged checkpoint among them is left out with a warning.
+    A damaged checkpoint among them is left out with a warning, and so, silently, is one
+    that a signal made: the average is that of the run that was never stopped.
 
     Args:
         workdir: directory of the run.
@@ -47,7 +49,8 @@ def average_workdir(workdir, config=None, count=None):
     count = config["training"].average_checkpoints if count is None else count
     if count < 1:
         raise ValueError(f"`count` must be at least 1. Received: {count}.")
-    paths = list_checkpoints(workdir / workdirs.CHECKPOINTS)[-count:]
+    folder = workdir / workdirs.CHECKPOINTS
+    paths = (scheduled_checkpoints(folder) or list_checkpoints(folder))[-count:]
     weights = average_weights(_readable(paths))
     model = build_transformer(config["transformer"], config["training"].dtype_policy)
     model.set_weights(weights)

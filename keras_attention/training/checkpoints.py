@@ -21,6 +21,7 @@ import tensorflow as tf
 from keras_attention.files import flush_to_disk
 
 _PREFIX = "checkpoint"
+_OFF_SCHEDULE = "off-schedule"
 _NAME = re.compile(r"step-(\d+)")
 _WEIGHT = re.compile(r"weights/(\d+)/\.ATTRIBUTES/VARIABLE_VALUE")
 # What TensorFlow raises for a file that is missing, cut short or changed.
@@ -95,8 +96,13 @@ class Checkpoints:
         for leftover in self.directory.glob(".tmp-*"):
             shutil.rmtree(leftover)
 
-    def save(self):
+    def save(self, off_schedule=False):
         """Saves the run as it stands.
+
+        Args:
+            off_schedule: a signal made this checkpoint, which the uninterrupted run
+                would not have: it is kept until the next one, and never averaged
+                with others.
 
         Returns:
             The path of the new checkpoint.
@@ -107,13 +113,17 @@ class Checkpoints:
         temporary.mkdir()
         with _quiet_absl():
             self._checkpoint.write(str(temporary / _PREFIX))
+        if off_schedule:
+            (temporary / _OFF_SCHEDULE).touch()
         for path in temporary.iterdir():
             flush_to_disk(path)
         if target.exists():
             shutil.rmtree(target)
         os.rename(temporary, target)
         flush_to_disk(self.directory)
-        for old in list_checkpoints(self.directory)[: -self.keep]:
+        others = set(list_checkpoints(self.directory)) - {target}
+        scheduled = scheduled_checkpoints(self.directory)
+        for old in others - set(scheduled[-self.keep :]):
             shutil.rmtree(old)
         return target
 
@@ -167,6 +177,12 @@ def list_checkpoints(directory):
         return []
     found = [path for path in directory.iterdir() if _NAME.fullmatch(path.name)]
     return sorted(found, key=checkpoint_step)
+
+
+def scheduled_checkpoints(directory):
+    """Returns those of `list_checkpoints` that no signal made."""
+    paths = list_checkpoints(directory)
+    return [path for path in paths if not (path / _OFF_SCHEDULE).exists()]
 
 
 def has_checkpoints(directory):

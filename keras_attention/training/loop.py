@@ -73,7 +73,7 @@ class Loop:
         while reason is None:
             reason = self._epoch()
         if self.state.step > self._saved_step:  # it stopped between two epochs
-            self.save()
+            self.save(due=False)
         self._call("on_train_end", self._validation)
         return reason
 
@@ -120,7 +120,7 @@ class Loop:
             self.validate()
             reason = reason or self._stop_reason()
         if save or reason is not None:
-            self.save()
+            self.save(due=save)
         return reason
 
     def _save_is_due(self):
@@ -231,12 +231,13 @@ class Loop:
         else:
             state.stale_validations += 1
 
-    def save(self):
+    def save(self, due=True):
         """Saves the run, unless its weights are no longer finite."""
         self._check_finite(weights=True)
         self.parts.metrics_log.sync()
         self.parts.tensorboard.sync()
-        self.parts.checkpoints.save()
+        signalled = self.parts.signals.received is not None
+        self.parts.checkpoints.save(off_schedule=signalled and not due)
         self._tick()
         self._saved_at = self.state.seconds
         self._saved_step = self.state.step

@@ -147,14 +147,22 @@ def test_history_has_every_record_once_and_in_order(whole):
     assert records[-1]["kind"] == "end" and records[-1]["peak_memory_gib"] > 0
 
 
-def test_stopped_by_sigterm_and_resumed_is_the_same_run(whole, tmp_path):
-    result = small_run(tmp_path, callbacks=[Signal(signal.SIGTERM, 7)])
-    assert (result.reason, result.step, result.exit_code) == ("SIGTERM", 7, 143)
+@pytest.mark.parametrize("step", [7, 13])  # between 12 and the end: near the average
+def test_stopped_by_sigterm_and_resumed_is_the_same_run(whole, tmp_path, step):
+    result = small_run(tmp_path, callbacks=[Signal(signal.SIGTERM, step)])
+    assert (result.reason, result.step, result.exit_code) == ("SIGTERM", step, 143)
     assert result.model_path is None
-    assert list_checkpoints(tmp_path / "checkpoints")[-1].name == "step-7"
+    assert list_checkpoints(tmp_path / "checkpoints")[-1].name == f"step-{step}"
     result = small_run(tmp_path)
     assert (result.reason, result.step) == ("max_steps", 14)
     assert_same_run(whole[0], tmp_path)
+    kept = [list_checkpoints(d / "checkpoints") for d in (whole[0], tmp_path)]
+    assert [p.name for p in kept[0]] == [p.name for p in kept[1]]
+    averages = [
+        keras.saving.load_model(d / "model.keras") for d in (whole[0], tmp_path)
+    ]
+    for one, other in zip(*(m.get_weights() for m in averages), strict=True):
+        assert np.array_equal(one, other)
 
 
 def test_tensorboard_steps_do_not_start_again(whole, tmp_path):

@@ -70,8 +70,9 @@ class World:
         return {"loss": nll, "nll": nll, "perplexity": 2.0, "token_accuracy": 0.5}
 
     # checkpoints
-    def save(self):
-        self.asked.append(f"save {self.state.step}")
+    def save(self, off_schedule=False):
+        what = "save off schedule" if off_schedule else "save"
+        self.asked.append(f"{what} {self.state.step}")
 
     def run(self, callbacks=None):
         nothing = types.SimpleNamespace
@@ -227,7 +228,7 @@ def test_a_signal_ends_after_the_update_with_a_checkpoint():
 
     world.train = interrupted
     assert world.run() == "SIGTERM"
-    assert world.saves() == ["save 2"]
+    assert world.saves() == ["save off schedule 2"]
 
 
 def test_callbacks_may_stop_and_see_each_event():
