@@ -7,12 +7,10 @@ import time
 
 import tensorflow as tf
 
-from keras_attention.objectives.schedule import NoamSchedule
 from keras_attention.training.checkpoints import list_checkpoints
 from keras_attention.training.progress import duration, shown
+from keras_attention.training.recorder import Recorder, count_tokens
 from keras_attention.training.validation import metric_values
-
-_MEANS = ("loss", "nll", "token_accuracy")
 
 
 @dataclasses.dataclass
@@ -44,11 +42,7 @@ class Loop:
         self.parts = parts
         self.state = parts.state
         self.training = parts.config["training"]
-        self._schedule = NoamSchedule(
-            parts.config["transformer"].model_dim,
-            self.training.warmup_steps,
-            self.training.learning_rate_scale,
-        )
+        self.recorder = Recorder(parts, self._check_finite)
         self._saved_at = self.state.seconds
         self._saved_step = self.state.step
         self._mark = None
@@ -90,8 +84,7 @@ class Loop:
                 reason = self._after_update()
                 if reason is not None:
                     return reason
-        self._fold()
-        logs = _means(state.epoch_sums)
+        logs = self.recorder.epoch_means()
         logs.update({f"val_{k}": v for k, v in self._validation.items()})
         self._call("on_epoch_end", state.epoch, logs)
         state.epoch, state.batch, state.epoch_sums = state.epoch + 1, 0, {}
@@ -101,18 +94,18 @@ class Loop:
         state = self.state
         self._call("on_train_batch_begin", state.batch)
         self.parts.steps.train(inputs, label_ids)
-        _add(state.window, {**counts, "pending": counts["target_tokens"], "updates": 1})
+        self.recorder.add({**counts, "pending": counts["target_tokens"], "updates": 1})
         if self.parts.callbacks is not None:
             logs = metric_values(self.parts.model)
             self._call("on_train_batch_end", state.batch, logs)
         state.step += 1
         state.batch += 1
-        _add(state.window, {"seconds": self._tick()})
+        self.recorder.add({"seconds": self._tick()})
 
     def _after_update(self):
         state, training = self.state, self.training
         if state.step % training.log_steps == 0:
-            self._log()
+            self.recorder.log()
         reason = self._stop_reason()
         save = self._save_is_due()
         every = training.validation_steps
@@ -152,44 +145,6 @@ class Loop:
         self.state.seconds += passed
         return passed
 
-    def _fold(self):
-        # Moves the metric sums of the device to the sums of the host.
-        state = self.state
-        weight = state.window.pop("pending", 0)
-        if weight == 0:
-            return
-        self._check_finite()
-        values = metric_values(self.parts.model)
-        self.parts.model.reset_metrics()
-        sums = {name: values[name] * weight for name in _MEANS}
-        for totals in (state.window, state.epoch_sums):
-            _add(totals, {**sums, "weight": weight})
-
-    def _log(self):
-        self._fold()
-        state, window = self.state, self.state.window
-        seconds = max(window["seconds"], 1e-9)
-        record = {
-            "kind": "train",
-            "step": state.step,
-            "epoch": state.epoch,
-            **_means(window),
-            "learning_rate": float(self._schedule(state.step - 1)),
-            "source_tokens_per_second": window["source_tokens"] / seconds,
-            "target_tokens_per_second": window["target_tokens"] / seconds,
-            "real_token_share": (window["source_tokens"] + window["target_tokens"])
-            / window["cells"],
-            "minutes": state.seconds / 60,
-        }
-        self.parts.progress.train(record, state.seconds, seconds / window["updates"])
-        state.window = {}
-        self._record("train", record)
-
-    def _record(self, group, record):
-        self.parts.metrics_log.write(record)
-        values = {k: v for k, v in record.items() if k not in ("kind", "step")}
-        self.parts.tensorboard.scalars(group, record["step"], values)
-
     def validate(self, kind="validation"):
         """Evaluates the model as it is and records it.
 
@@ -217,7 +172,7 @@ class Loop:
             record["log_vocabulary_size"] = math.log(
                 self.parts.config["transformer"].vocabulary_size
             )
-        self._record(kind, {**record, "minutes": self.state.seconds / 60})
+        self.recorder.write(kind, {**record, "minutes": self.state.seconds / 60})
         self.parts.progress.say(
             f"{kind} at step {self.state.step}: {shown(values)}  "
             f"after {duration(self.state.seconds)}"
@@ -251,7 +206,7 @@ class Loop:
         if step is None:
             return
         good = list_checkpoints(self.parts.checkpoints.directory)
-        rate = float(self._schedule(step - 1))
+        rate = float(self.recorder.schedule(step - 1))
         raise FloatingPointError(
             f"The loss or a weight is not finite since update {step} (learning rate "
             f"{rate:.3g}). The last good checkpoint: {good[-1] if good else 'none'}. "
@@ -262,38 +217,3 @@ class Loop:
     def _call(self, event, *arguments):
         if self.parts.callbacks is not None:
             getattr(self.parts.callbacks, event)(*arguments)
-
-
-def count_tokens(batches, epoch):
-    """Returns, for every batch of an epoch, its real tokens a side and its cells.
-
-    Source tokens count END, target tokens are the labels (END, but not START).
-
-    Args:
-        batches: `TokenBatches`.
-        epoch: number of the epoch.
-
-    Returns:
-        A list of dictionaries "source_tokens", "target_tokens", "cells".
-    """
-    source, target = (lengths + 1 for lengths in batches.encoded.lengths())
-    return [
-        {
-            "source_tokens": int(source[rows].sum()),
-            "target_tokens": int(target[rows].sum()),
-            "cells": 2 * shape[0] * shape[1],
-        }
-        for rows, shape in batches.plan(epoch)
-    ]
-
-
-def _add(totals, values):
-    for name, value in values.items():
-        totals[name] = totals.get(name, 0) + value
-
-
-def _means(sums):
-    means = {name: sums[name] / sums["weight"] for name in _MEANS if name in sums}
-    if "nll" in means:
-        means["perplexity"] = math.exp(min(means["nll"], 700.0))
-    return means

@@ -12,7 +12,8 @@ from keras_attention.training.loop import Loop, RunParts
 from keras_attention.training.prepare import compiled_model, prepare
 from keras_attention.training.progress import MetricsLog, Progress, duration
 from keras_attention.training.signals import StopSignals
-from keras_attention.training.strategy import Steps, make_strategy
+from keras_attention.training.steps import Steps
+from keras_attention.training.strategy import make_strategy
 from keras_attention.training.tensorboard import TensorBoardLog
 from keras_attention.training.validation import Validator
 from keras_attention.training.workdir import (

@@ -1,6 +1,5 @@
 """Where updates are computed: one device, or replicas that share every update."""
 
-import keras
 import tensorflow as tf
 
 
@@ -52,73 +51,3 @@ def check_replicas(strategy, training):
             "`jit_compile` works with one replica only (TensorFlow cannot compile an "
             f"update across devices). Received: replicas={replicas}. Leave it out."
         )
-
-
-class Steps:
-    """The updates and evaluations of a model under a strategy, as graphs.
-
-    Each is traced once for all shapes. Every replica is handed the whole batch and
-    takes its own rows, so a batch is the same for any number of replicas.
-
-    Args:
-        model: a compiled `Transformer`, built in the scope of `strategy`.
-        strategy: a `tf.distribute.Strategy`.
-        jit_compile: compile the update with XLA (one compilation a bucket).
-
-    Call `train(inputs, label_ids)` for an update and `test(inputs, label_ids)` to
-    evaluate a batch; both only add to `model.metrics`. `first_bad_step()` is the
-    number of the first update whose loss was not finite, or None.
-    """
-
-    def __init__(self, model, strategy, jit_compile=False):
-        self._strategy = strategy
-        self._first_bad = tf.Variable(-1, dtype=tf.int64, trainable=False)
-        self._step = tf.Variable(0, dtype=tf.int64, trainable=False)
-        ids = tf.TensorSpec((None, None), tf.int32)
-        signature = ({"source_ids": ids, "target_ids": ids}, ids)
-        options = {"input_signature": signature, "autograph": False}
-        train = self._replicated(model.train_step)
-
-        def update(inputs, label_ids):
-            bad = train(inputs, label_ids)
-            step = self._step.assign_add(1)
-            first = (self._first_bad < 0) & bad
-            self._first_bad.assign(tf.where(first, step, self._first_bad))
-
-        def evaluate(inputs, label_ids):
-            self._replicated(model.test_step)(inputs, label_ids)
-
-        self.train = tf.function(update, jit_compile=jit_compile or None, **options)
-        self.test = tf.function(evaluate, **options)
-
-    def _replicated(self, step):
-        # step -> function of a global batch that says whether the loss went bad.
-        count = self._strategy.num_replicas_in_sync
-
-        def replica(inputs, label_ids):
-            if count > 1:
-                index = tf.distribute.get_replica_context().replica_id_in_sync_group
-                inputs = keras.tree.map_structure(lambda x: _rows(x, index), inputs)
-                label_ids = _rows(label_ids, index)
-            loss = step((inputs, label_ids))["loss"]
-            return tf.cast(~tf.math.is_finite(loss), tf.float32)
-
-        def _rows(x, index):
-            rows = tf.shape(x)[0] // count
-            return x[index * rows : (index + 1) * rows]
-
-        def run(inputs, label_ids):
-            bad = self._strategy.run(replica, args=(inputs, label_ids))
-            return self._strategy.reduce("SUM", bad, axis=None) > 0
-
-        return run
-
-    def start_at(self, step):
-        """Says which update comes next: number `step` + 1."""
-        self._step.assign(step)
-        self._first_bad.assign(-1)
-
-    def first_bad_step(self):
-        """Returns the number of the first update with a loss that is not finite."""
-        first = int(self._first_bad.numpy())
-        return None if first < 0 else first

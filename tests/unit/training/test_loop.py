@@ -9,7 +9,8 @@ import pytest
 from keras_attention.config import DecodingConfig, TrainingConfig, TransformerConfig
 from keras_attention.training import loop as loops
 from keras_attention.training.checkpoints import RunState
-from keras_attention.training.loop import Loop, RunParts, count_tokens
+from keras_attention.training.loop import Loop, RunParts
+from keras_attention.training.recorder import count_tokens
 
 
 class Metric:

@@ -1,13 +1,10 @@
-import subprocess
-import sys
 import types
 
-import numpy as np
 import pytest
 import tensorflow as tf
 
 from keras_attention.config import TrainingConfig
-from keras_attention.training.strategy import Steps, check_replicas, make_strategy
+from keras_attention.training.strategy import check_replicas, make_strategy
 
 
 def strategy(replicas):
@@ -32,106 +29,3 @@ def test_batches_that_do_not_split_are_refused(replicas, parts):
 def test_compilation_across_devices_is_refused():
     with pytest.raises(ValueError, match="`jit_compile` works with one replica only"):
         check_replicas(strategy(2), TrainingConfig(jit_compile=True))
-
-
-class Model:
-    """Its loss is the number of its calls, and 1 / 0 at the call `bad`."""
-
-    def __init__(self, bad=()):
-        self.calls, self.traces, self.bad = tf.Variable(0.0), [], list(bad)
-
-    def train_step(self, data):
-        inputs, label_ids = data
-        self.traces.append(label_ids.shape)
-        calls = self.calls.assign_add(1.0)
-        bad = tf.reduce_any([tf.equal(calls, float(b)) for b in self.bad or [-1]])
-        return {"loss": tf.where(bad, np.inf, tf.cast(label_ids[0, 0], tf.float32))}
-
-    test_step = train_step
-
-
-def batch(rows, length):
-    ids = tf.ones((rows, length), tf.int32)
-    return {"source_ids": ids, "target_ids": ids}, ids
-
-
-def test_one_trace_serves_all_shapes():
-    model = Model()
-    steps = Steps(model, tf.distribute.get_strategy())
-    for shape in ((2, 3), (4, 5), (8, 2)):
-        steps.train(*batch(*shape))
-    assert [shape.as_list() for shape in model.traces] == [[None, None]]
-    assert model.calls.numpy() == 3 and steps.first_bad_step() is None
-
-
-def test_the_first_loss_that_is_not_finite_is_remembered():
-    steps = Steps(Model(bad=[2, 4]), tf.distribute.get_strategy())
-    steps.start_at(10)
-    for _ in range(5):
-        steps.train(*batch(2, 3))
-    assert steps.first_bad_step() == 12
-    steps.start_at(0)
-    assert steps.first_bad_step() is None
-
-
-TWO_REPLICAS = """
-import sys
-import numpy as np, tensorflow as tf
-cpus = tf.config.list_physical_devices("CPU")
-tf.config.set_logical_device_configuration(
-    cpus[0], [tf.config.LogicalDeviceConfiguration()] * 2)
-from keras_attention.training.strategy import Steps, make_strategy
-from keras_attention.training.prepare import choose_config, compiled_model
-from keras_attention.training.checkpoints import Checkpoints, RunState
-from keras_attention.training.validation import kept_metrics, metric_values
-mirrored = make_strategy()
-assert mirrored.num_replicas_in_sync == 2, mirrored
-small = {"num_layers": 1, "model_dim": 8, "num_heads": 2, "feed_forward_dim": 8,
-    "dropout_rate": 0.0}
-config = choose_config(None, "tiny", {"transformer": small, "training": {
-    "optimizer_epsilon": 0.1}, "decoding": {}}, 20)
-results = []
-for strategy in (mirrored, tf.distribute.OneDeviceStrategy("CPU:0")):
-    model = compiled_model(config, strategy)
-    steps = Steps(model, strategy)
-    ids = np.random.default_rng(0).integers(4, 20, (3, 4, 6)).astype("int32")
-    ids[:, 2, 3:] = 0  # the replicas differ in real tokens
-    for one_batch in map(tf.constant, ids):
-        steps.train({"source_ids": one_batch, "target_ids": one_batch}, one_batch)
-    results.append((metric_values(model), model.get_weights()))
-(one, weights), (other, others) = results
-for name in one:
-    np.testing.assert_allclose(one[name], other[name], rtol=1e-5, err_msg=name)
-for a, b in zip(weights, others):
-    np.testing.assert_allclose(a, b, atol=1e-5)
-
-# Checkpoints and the metrics kept over a validation work on mirrored variables.
-model = compiled_model(config, mirrored)
-steps, state = Steps(model, mirrored), RunState(step=1)
-data = ({"source_ids": one_batch, "target_ids": one_batch}, one_batch)
-steps.train(*data)
-points = Checkpoints(sys.argv[1], model, state)
-points.save()
-values = metric_values(model)
-with kept_metrics(model):
-    steps.test(*data)
-assert metric_values(model) == values
-steps.train(*data)
-weights = model.get_weights()
-points.restore()
-assert metric_values(model) == values
-steps.train(*data)
-for a, b in zip(weights, model.get_weights()):
-    np.testing.assert_array_equal(a, b)
-"""
-
-
-@pytest.mark.slow
-def test_two_replicas_make_the_same_updates(repository, tmp_path):
-    process = subprocess.run(
-        [sys.executable, "-c", TWO_REPLICAS, str(tmp_path)],
-        cwd=repository,
-        capture_output=True,
-        text=True,
-    )
-    assert process.returncode == 0, process.stderr[-2_000:]

@@ -9,7 +9,7 @@ from keras_attention.data.batching import TokenBatches, encode_pairs
 from keras_attention.data.corpora import ParallelCorpus
 from keras_attention.data.tokenizer import SubwordTokenizer
 from keras_attention.training.prepare import choose_config, compiled_model
-from keras_attention.training.strategy import Steps
+from keras_attention.training.steps import Steps
 from keras_attention.training.validation import Validator, metric_values
 
 LINES = ["ab cd", "ef", "gh ab cd ef", "cd", "ab ab gh"]

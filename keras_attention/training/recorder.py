@@ -1,0 +1,112 @@
+"""What a run records about itself: sums over updates, and where they are written."""
+
+import math
+
+from keras_attention.objectives.schedule import NoamSchedule
+from keras_attention.training.validation import metric_values
+
+_MEANS = ("loss", "nll", "token_accuracy")
+
+
+class Recorder:
+    """Sums up the updates and writes the records of a run.
+
+    Args:
+        parts: the `RunParts`.
+        check: called before sums are read; raises if the run has gone bad.
+    """
+
+    def __init__(self, parts, check):
+        self.parts = parts
+        self.state = parts.state
+        self._check = check
+        training = parts.config["training"]
+        self.schedule = NoamSchedule(
+            parts.config["transformer"].model_dim,
+            training.warmup_steps,
+            training.learning_rate_scale,
+        )
+
+    def add(self, values):
+        """Adds the counts of an update to the sums since the last record."""
+        _add(self.state.window, values)
+
+    def epoch_means(self):
+        """Returns the metrics since the epoch began."""
+        self.fold()
+        return _means(self.state.epoch_sums)
+
+    def fold(self):
+        """Moves the metric sums of the device to the sums of the host."""
+        state = self.state
+        weight = state.window.pop("pending", 0)
+        if weight == 0:
+            return
+        self._check()
+        values = metric_values(self.parts.model)
+        self.parts.model.reset_metrics()
+        sums = {name: values[name] * weight for name in _MEANS}
+        for totals in (state.window, state.epoch_sums):
+            _add(totals, {**sums, "weight": weight})
+
+    def log(self):
+        """Records the updates since the last record."""
+        self.fold()
+        state, window = self.state, self.state.window
+        seconds = max(window["seconds"], 1e-9)
+        record = {
+            "kind": "train",
+            "step": state.step,
+            "epoch": state.epoch,
+            **_means(window),
+            "learning_rate": float(self.schedule(state.step - 1)),
+            "source_tokens_per_second": window["source_tokens"] / seconds,
+            "target_tokens_per_second": window["target_tokens"] / seconds,
+            "real_token_share": (window["source_tokens"] + window["target_tokens"])
+            / window["cells"],
+            "minutes": state.seconds / 60,
+        }
+        self.parts.progress.train(record, state.seconds, seconds / window["updates"])
+        state.window = {}
+        self.write("train", record)
+
+    def write(self, group, record):
+        """Writes a record for programs and, its numbers, for TensorBoard."""
+        self.parts.metrics_log.write(record)
+        values = {k: v for k, v in record.items() if k not in ("kind", "step")}
+        self.parts.tensorboard.scalars(group, record["step"], values)
+
+
+def count_tokens(batches, epoch):
+    """Returns, for every batch of an epoch, its real tokens a side and its cells.
+
+    Source tokens count END, target tokens are the labels (END, but not START).
+
+    Args:
+        batches: `TokenBatches`.
+        epoch: number of the epoch.
+
+    Returns:
+        A list of dictionaries "source_tokens", "target_tokens", "cells".
+    """
+    source, target = (lengths + 1 for lengths in batches.encoded.lengths())
+    return [
+        {
+            "source_tokens": int(source[rows].sum()),
+            "target_tokens": int(target[rows].sum()),
+            "cells": 2 * shape[0] * shape[1],
+        }
+        for rows, shape in batches.plan(epoch)
+    ]
+
+
+def _add(totals, values):
+    for name, value in values.items():
+        totals[name] = totals.get(name, 0) + value
+
+
+def _means(sums):
+    means = {name: sums[name] / sums["weight"] for name in _MEANS if name in sums}
+    if "nll" in means:
+        means["perplexity"] = math.exp(min(means["nll"], 700.0))
+    return means
