@@ -3,14 +3,15 @@
 import pathlib
 import warnings
 
+import numpy as np
+
 from keras_attention.data.tokenizer import SubwordTokenizer
 from keras_attention.decoding.loading import load_transformer
 from keras_attention.evaluation.translation import BLEU
 from keras_attention.files import replacing
 from keras_attention.models.build import build_transformer
 from keras_attention.training import workdir as workdirs
-from keras_attention.training.checkpoints import (
-    average_weights,
+from keras_attention.training.checkpoint_files import (
     list_checkpoints,
     read_weights,
     scheduled_checkpoints,
@@ -76,6 +77,57 @@ def _readable(paths):
             "train again in another workdir."
         )
     return kept
+
+
+def average_weights(paths):
+    """Returns the mean of the model weights of several checkpoints (paper, 6.1).
+
+    Sums are float32 (float64 for float64 weights), the result has the dtype of the
+    weight. The optimizer, its step count and the generators are left out. The average
+    of one checkpoint is that checkpoint, bit for bit.
+
+    Args:
+        paths: of the checkpoints, at least one.
+
+    Returns:
+        A list of NumPy arrays in the order of `model.weights`.
+
+    Raises:
+        ValueError: no checkpoint, or checkpoints of different models.
+    """
+    if not paths:
+        raise ValueError(
+            "Expected at least one checkpoint to average. Received: none. Train first."
+        )
+    first = read_weights(paths[0])
+    total = {key: value.astype(_sum_dtype(value)) for key, value in first.items()}
+    for path in paths[1:]:
+        weights = read_weights(path)
+        _check_same_keys(first, weights, paths[0], path)
+        for key, value in weights.items():
+            total[key] += value.astype(total[key].dtype)
+    count = len(paths)
+    return [(total[k] / count).astype(value.dtype) for k, value in first.items()]
+
+
+def _sum_dtype(value):
+    return np.float64 if value.dtype == np.float64 else np.float32
+
+
+def _check_same_keys(first, second, first_path, second_path):
+    def described(weights):
+        return {
+            f"weights/{key} {value.dtype.name}{list(value.shape)}"
+            for key, value in weights.items()
+        }
+
+    one, two = described(first), described(second)
+    if one != two:
+        raise ValueError(
+            "Checkpoints to average must hold the same weights. Received: only in "
+            f"{first_path}: {sorted(one - two)}; only in {second_path}: "
+            f"{sorted(two - one)}. Average checkpoints of one run."
+        )
 
 
 def save_model(model, path):

@@ -7,7 +7,7 @@ import time
 
 import tensorflow as tf
 
-from keras_attention.training.checkpoints import list_checkpoints
+from keras_attention.training.checkpoint_files import list_checkpoints
 from keras_attention.training.progress import duration, shown
 from keras_attention.training.recorder import Recorder, count_tokens
 from keras_attention.training.validation import metric_values

@@ -12,7 +12,7 @@ from keras_attention.data.tokenizer import CONFIG_FILE, SubwordTokenizer
 from keras_attention.models.build import build_transformer
 from keras_attention.objectives.losses import LabelSmoothedCrossEntropy
 from keras_attention.objectives.optimizer import make_optimizer
-from keras_attention.training.checkpoints import has_checkpoints
+from keras_attention.training.checkpoint_files import has_checkpoints
 from keras_attention.training.sources import Corpora, load_corpora
 from keras_attention.training.strategy import check_replicas
 from keras_attention.training.workdir import (

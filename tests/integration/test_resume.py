@@ -15,7 +15,7 @@ import pytest
 import tensorflow as tf
 
 from keras_attention.data.corpora import ParallelCorpus
-from keras_attention.training.checkpoints import list_checkpoints
+from keras_attention.training.checkpoint_files import list_checkpoints
 from keras_attention.training.progress import read_metrics
 from keras_attention.training.run import train
 

@@ -5,7 +5,7 @@ import numpy as np
 
 import keras_attention as ka
 from keras_attention.data.synthetic import copy_task
-from keras_attention.training.checkpoints import read_weights
+from keras_attention.training.checkpoint_files import read_weights
 from keras_attention.training.run import train
 
 STEPS, SEED = 9, 3

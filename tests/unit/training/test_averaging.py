@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from keras_attention.data.tokenizer import SubwordTokenizer
 from keras_attention.training.averaging import (
+    average_weights,
     average_workdir,
     load_initial_weights,
     save_model,
@@ -14,6 +15,7 @@ from keras_attention.training.averaging import (
 from keras_attention.training.checkpoints import Checkpoints, RunState
 from keras_attention.training.prepare import choose_config, compiled_model
 from keras_attention.training.workdir import versions, write_config
+from tests.unit.training.points import write
 
 SMALL = {
     "num_layers": 1,
@@ -158,3 +160,56 @@ def test_initial_weights_need_a_model_that_can_be_read(run, model, tmp_path):
     (workdir / "model.keras").write_bytes(b"PK")
     with pytest.raises(ValueError, match="model.keras must be a model that Keras can"):
         load_initial_weights(model, small_config(), tokenizer(), workdir)
+
+
+# --- the mean of weights
+
+
+def test_average_keeps_dtypes_and_leaves_counters_out(tmp_path):
+    paths = [
+        write(
+            tmp_path,
+            step,
+            [np.full((2, 3), value, "float32"), np.full((4,), value, "float16")],
+        )
+        for step, value in ((100, 1.0), (200, 2.0), (300, 6.0))
+    ]
+    first, second = average_weights(paths)
+    assert first.dtype == np.float32 and first.shape == (2, 3)
+    assert second.dtype == np.float16 and second.shape == (4,)
+    np.testing.assert_allclose(first, 3.0, atol=1e-6)
+    np.testing.assert_allclose(second, 3.0, atol=1e-6)
+
+
+def test_half_precision_is_summed_in_single(tmp_path):
+    paths = [
+        write(tmp_path, step, [np.full((1,), 60_000.0, "float16")]) for step in (1, 2)
+    ]
+    assert (
+        float(average_weights(paths)[0][0]) == 60_000.0
+    )  # the sum is not finite there
+
+
+def test_one_averaged_is_itself_bit_for_bit(saved):
+    directory, model, _, _ = saved
+    average = average_weights([directory / "step-11"])
+    for one, other in zip(average, model.get_weights(), strict=True):
+        assert one.dtype == other.dtype and np.array_equal(one, other)
+
+
+def test_different_models_are_an_error_that_lists_the_difference(tmp_path):
+    one = write(tmp_path, 1, [np.zeros((2,), "float32")])
+    two = write(tmp_path, 2, [np.zeros((3,), "float32"), np.zeros((1,), "float32")])
+    with pytest.raises(ValueError) as error:
+        average_weights([one, two])
+    for part in (
+        "weights/0 float32[2]",
+        "weights/0 float32[3]",
+        "weights/1 float32[1]",
+    ):
+        assert part in str(error.value)
+
+
+def test_average_of_nothing_is_an_error():
+    with pytest.raises(ValueError, match="at least one checkpoint"):
+        average_weights([])
