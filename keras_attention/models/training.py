@@ -23,6 +23,15 @@ class TokenExactTraining:
             perplexity=Perplexity("perplexity"),
             token_accuracy=TokenMean("token_accuracy"),
         )
+        self._last_update = types.SimpleNamespace(
+            gradient_norm=keras.Variable(
+                "zeros",
+                shape=(),
+                trainable=False,
+                aggregation="only_first_replica",
+                name="gradient_norm",
+            )
+        )
         self._token_loss = None
         self._micro_batches = 1
         self._gradient_clip_norm = None
@@ -31,6 +40,11 @@ class TokenExactTraining:
     def metrics(self):
         """The metrics `loss nll perplexity token_accuracy`, exact over tokens."""
         return list(vars(self._token_metrics).values())
+
+    @property
+    def gradient_norm(self):
+        """Norm of the last update's whole gradient, before clipping; a variable."""
+        return self._last_update.gradient_norm
 
     def compile(
         self,

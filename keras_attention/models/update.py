@@ -38,7 +38,7 @@ def train_step(model, data):
     gradients = _sum_of_gradients(model, inputs, labels, weights, tokens)
     if replicas > 1:
         gradients = context.all_reduce(tf.distribute.ReduceOp.SUM, gradients)
-    gradients = _clip(model, gradients)
+    gradients = _measure_and_clip_norm(model, gradients)
     # Keras's optimizer sums the gradients of the replicas once more.
     gradients = [gradient / replicas for gradient in gradients]
     if replicas > 1:
@@ -137,14 +137,15 @@ def _sum_of_gradients(model, inputs, labels, weights, tokens):
     return sums
 
 
-def _clip(model, gradients):
-    norm = model._gradient_clip_norm
-    if norm is None:
-        return gradients
+def _measure_and_clip_norm(model, gradients):
     # With loss scaling the gradients are still scaled here; so is the threshold.
-    return tf.clip_by_global_norm(
-        gradients, model.optimizer.scale_loss(tf.constant(float(norm)))
-    )[0]
+    scale = model.optimizer.scale_loss(tf.constant(1.0))
+    norm = tf.linalg.global_norm(gradients)
+    model.gradient_norm.assign(norm / scale)
+    limit = model._gradient_clip_norm
+    if limit is None:
+        return gradients
+    return tf.clip_by_global_norm(gradients, limit * scale, use_norm=norm)[0]
 
 
 def _apply_on_all(strategy, model, tokens, gradients, variables):
