@@ -3,6 +3,10 @@
 import contextlib
 import os
 import pathlib
+import re
+import shutil
+
+_TEMPORARY = re.compile(r"\.tmp-(\d+)(-.*)?")  # the number is that of its process
 
 
 def flush_to_disk(path):
@@ -44,3 +48,30 @@ def write_atomically(path, content):
     content = content.encode() if isinstance(content, str) else content
     with replacing(path) as temporary:
         temporary.write_bytes(content)
+
+
+def delete_leftovers(directory):
+    """Deletes the `.tmp-*` that processes left in a directory when they were killed.
+
+    What a living process of this machine is writing stays.
+    """
+    for path in pathlib.Path(directory).glob(".tmp-*"):
+        owner = _TEMPORARY.fullmatch(path.name)
+        if owner and _is_another_process(int(owner.group(1))):
+            continue
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _is_another_process(number):
+    if number == os.getpid():  # in a container every start gets the same number
+        return False
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -22,6 +22,7 @@ test compares with this table. A binary reads:
 
 import os
 import pathlib
+import signal
 import sys
 import zipfile
 
@@ -244,6 +245,8 @@ def run_binary(main):
             return code
         except BrokenPipeError:
             _end_without_reader()
+        except KeyboardInterrupt:
+            sys.exit(128 + signal.SIGINT)
         except (app.UsageError, ValueError) as error:
             _fail(error)
         except (OSError, zipfile.BadZipFile, FloatingPointError) as error:

@@ -5,8 +5,11 @@ python -m trainers.train_translation --workdir runs/a --preset tiny \
     --valid_source val.en --valid_target val.de --vocabulary_size 8000
 
 The same command goes on after a kill. SIGTERM and Ctrl-C save the run first; the exit
-codes are then 143 and 130.
+codes are then 143 and 130. Before the first update there is nothing to save, and both
+end the process at once.
 """
+
+import signal
 
 from trainers import _flags, _paths
 from trainers._fields import PRESET_NAMES
@@ -29,6 +32,8 @@ def main():
     _flags.load_tensorflow()
     from keras_attention.training.run import train
 
+    # Python's own handler would wait for the end of C++ that learns the subwords.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     result = train(
         workdir,
         data,

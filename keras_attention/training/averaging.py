@@ -12,33 +12,38 @@ from keras_attention.files import replacing
 from keras_attention.models.build import build_transformer
 from keras_attention.training import workdir as workdirs
 from keras_attention.training.checkpoint_files import (
+    best_checkpoint,
     list_checkpoints,
     read_weights,
     scheduled_checkpoints,
 )
 
+# A run that goes on beside deletes checkpoints; each of its saves costs one attempt.
+_ATTEMPTS = 5
 # What may differ between a model and the one whose weights it starts from.
 _FREE_FIELDS = ("dropout_rate", "attention_dropout_rate")
 
 
-def average_workdir(workdir, config=None, count=None):
+def average_workdir(workdir, config=None, count=None, best=False):
     """Averages the last checkpoints of a run into its `model.keras` (paper, 6.1).
 
     A damaged checkpoint among them is left out with a warning, and so, silently, is one
-    that a signal made: the average is that of the run that was never stopped.
+    that a signal or a best BLEU made: the average is that of the schedule. The run may
+    go on meanwhile; its checkpoints are only read.
 
     Args:
         workdir: directory of the run.
         config: its configuration; None = read from the workdir.
         count: checkpoints to average; None = the configuration's; fewer are taken when
             the run has fewer.
+        best: take the one checkpoint with the best validation BLEU instead.
 
     Returns:
         (path of `model.keras`, list of the averaged weights).
 
     Raises:
-        ValueError: no run, no checkpoint that can be read, a count below 1, or
-            checkpoints of different models.
+        ValueError: no run, no checkpoint that can be read, no validation BLEU for
+            `best`, a count below 1, or checkpoints of different models.
     """
     workdir = pathlib.Path(workdir)
     config = config or workdirs.read_config(workdir)
@@ -50,14 +55,35 @@ def average_workdir(workdir, config=None, count=None):
     count = config["training"].average_checkpoints if count is None else count
     if count < 1:
         raise ValueError(f"`count` must be at least 1. Received: {count}.")
-    folder = workdir / workdirs.CHECKPOINTS
-    paths = (scheduled_checkpoints(folder) or list_checkpoints(folder))[-count:]
-    weights = average_weights(_readable(paths))
+    weights = _weights(workdir / workdirs.CHECKPOINTS, count, best)
     model = build_transformer(config["transformer"], config["training"].dtype_policy)
     model.set_weights(weights)
     path = save_model(model, workdir / workdirs.MODEL)
     (workdir / BLEU).unlink(missing_ok=True)  # it was that of other weights
     return path, weights
+
+
+def _weights(folder, count, best):
+    for left in reversed(range(_ATTEMPTS)):
+        if best:
+            paths = [_best(folder)]
+        else:
+            paths = (scheduled_checkpoints(folder) or list_checkpoints(folder))[-count:]
+        try:
+            return average_weights(_readable(paths))
+        except ValueError:
+            if left == 0 or all(path.exists() for path in paths):
+                raise
+
+
+def _best(folder):
+    path = best_checkpoint(folder)
+    if path is None:
+        raise ValueError(
+            "Expected a checkpoint with a validation BLEU. Received: none in "
+            f"{folder}. Train with validation pairs, or average the last ones."
+        )
+    return path
 
 
 def _readable(paths):
@@ -67,6 +93,8 @@ def _readable(paths):
         try:
             read_weights(path)
         except ValueError as error:
+            if not path.exists():  # a run that goes on has deleted it
+                raise
             warnings.warn(f"{error} The average leaves it out.", stacklevel=3)
         else:
             kept.append(path)

@@ -1,11 +1,15 @@
-"""The checkpoints of a run as files: their names, and the weights that they hold.
+"""The checkpoints of a run as files: their names, and what they hold.
 
 A checkpoint is a directory `step-N`, N the updates done; one that could not be read
-was renamed to `damaged-step-N`.
+was renamed to `damaged-step-N`. A name that begins with `.tmp-` is that of one which
+was being written, or deleted, when its process ended.
 """
 
+import json
+import os
 import pathlib
 import re
+import shutil
 
 import tensorflow as tf
 
@@ -14,6 +18,7 @@ OFF_SCHEDULE = "off-schedule"
 # What TensorFlow raises for a file that is missing, cut short or changed.
 DAMAGE = (tf.errors.OpError, ValueError, LookupError, AssertionError, RuntimeError)
 _NAME = re.compile(r"step-(\d+)")
+_STATE = "state/.ATTRIBUTES/py_state"
 _WEIGHT = re.compile(r"weights/(\d+)/\.ATTRIBUTES/VARIABLE_VALUE")
 
 
@@ -56,6 +61,28 @@ def checkpoint_step(path):
     return int(_NAME.fullmatch(pathlib.Path(path).name).group(1))
 
 
+def best_checkpoint(directory):
+    """Returns the checkpoint of the best validation BLEU, or None.
+
+    The newest checkpoint that can be read says which it is.
+    """
+    for path in reversed(list_checkpoints(directory)):
+        try:
+            step = read_state(path).get("best_step")
+        except ValueError:
+            continue
+        best = path.with_name(f"step-{step}")
+        return best if best.is_dir() else None
+    return None
+
+
+def delete_checkpoint(path):
+    """Deletes a checkpoint so that a kill leaves no part of it under its name."""
+    doomed = pathlib.Path(path).with_name(f".tmp-old-{path.name}")
+    os.rename(path, doomed)
+    shutil.rmtree(doomed)
+
+
 def read_weights(path):
     """Returns the model weights of one checkpoint, in the order of `model.weights`.
 
@@ -68,19 +95,48 @@ def read_weights(path):
     Raises:
         ValueError: the checkpoint is missing or damaged.
     """
+    found = {}
+    for key, value in _read(path, _WEIGHT.fullmatch):
+        found[int(_WEIGHT.fullmatch(key).group(1))] = value
+    return dict(sorted(found.items()))
+
+
+def read_state(path):
+    """Returns the `RunState` of one checkpoint as a dictionary.
+
+    Raises:
+        ValueError: the checkpoint is missing or damaged.
+    """
+    values = [json.loads(value) for _, value in _read(path, _STATE.__eq__)]
+    return values[0] if values else {}
+
+
+def check_whole(path):
+    """Checks that all of a checkpoint can be read, whatever model it is of.
+
+    TensorFlow compares every tensor with the checksum beside it.
+
+    Raises:
+        ValueError: the checkpoint is missing or damaged.
+        PermissionError: a file of it may not be read.
+    """
+    for file in pathlib.Path(path).iterdir():
+        file.open("rb").close()
+    for _ in _read(path, lambda _: True):
+        pass
+
+
+def _read(path, wanted):
+    # Yields the names and values of some tensors, one at a time.
     try:
         reader = tf.train.load_checkpoint(str(pathlib.Path(path) / PREFIX))
-        found = {}
-        for key in reader.get_variable_to_shape_map():
-            match = _WEIGHT.fullmatch(key)
-            if match:
-                found[int(match.group(1))] = reader.get_tensor(key)
+        for key in filter(wanted, sorted(reader.get_variable_to_shape_map())):
+            yield key, reader.get_tensor(key)
     except DAMAGE as error:
         raise ValueError(
             f"Expected a checkpoint that can be read. Received: {path}, which is "
             f"missing or damaged ({first_line(error)}). Restore or delete it."
         ) from error
-    return dict(sorted(found.items()))
 
 
 def first_line(error):

@@ -16,11 +16,13 @@ import warnings
 
 import tensorflow as tf
 
-from keras_attention.files import flush_to_disk
+from keras_attention.files import delete_leftovers, flush_to_disk
 from keras_attention.training.checkpoint_files import (
     DAMAGE,
     OFF_SCHEDULE,
     PREFIX,
+    check_whole,
+    delete_checkpoint,
     first_line,
     has_checkpoints,
     list_checkpoints,
@@ -39,6 +41,9 @@ class RunState:
         seconds: of training so far, over all resumes.
         best_nll: lowest validation nll so far.
         stale_validations: validations since then.
+        best_bleu: highest validation BLEU so far.
+        best_step: updates done at that validation.
+        saved_seconds: `seconds` at the last checkpoint of the schedule.
         window: sums since the last line of the log.
         epoch_sums: sums since the epoch began.
     """
@@ -49,6 +54,9 @@ class RunState:
     seconds: float = 0.0
     best_nll: float | None = None
     stale_validations: int = 0
+    best_bleu: float | None = None
+    best_step: int | None = None
+    saved_seconds: float = 0.0
     window: dict = dataclasses.field(default_factory=dict)
     epoch_sums: dict = dataclasses.field(default_factory=dict)
 
@@ -63,18 +71,26 @@ class _StateEntry(tf.train.experimental.PythonState):
         return json.dumps(dataclasses.asdict(self.state))
 
     def deserialize(self, string_value):
-        for name, value in json.loads(string_value).items():
+        values = json.loads(string_value)
+        unknown = sorted(set(values) - set(dataclasses.asdict(self.state)))
+        if unknown:
+            raise ValueError(f"the state of the run names {', '.join(unknown)}")
+        for name, value in values.items():
             setattr(self.state, name, value)
 
 
 class Checkpoints:
     """Saves and restores a run.
 
+    Kept are the last `keep` checkpoints of the schedule, whether updates or minutes
+    made them due; the newest of all; and the one with the best validation BLEU so far,
+    until a better one is saved. What else there was is deleted.
+
     Args:
         directory: holds one directory a checkpoint.
         model: a compiled `Transformer` whose optimizer is built.
         state: the `RunState` that is saved, and changed by `restore`.
-        keep: checkpoints to keep; older ones are deleted.
+        keep: checkpoints of the schedule to keep.
     """
 
     def __init__(self, directory, model, state, keep=5):
@@ -93,39 +109,56 @@ class Checkpoints:
             metrics=[v.value for v in metrics],
             state=_StateEntry(state),
         )
-        for leftover in self.directory.glob(".tmp-*"):
-            shutil.rmtree(leftover)
+        delete_leftovers(self.directory)
 
     def save(self, off_schedule=False):
         """Saves the run as it stands.
 
         Args:
-            off_schedule: a signal made this checkpoint, which the uninterrupted run
-                would not have: it is kept until the next one, and never averaged
-                with others.
+            off_schedule: a signal, or the best BLEU so far, made this checkpoint: it
+                is kept until the next one, or a better one, and never averaged with
+                others.
 
         Returns:
             The path of the new checkpoint.
+
+        Raises:
+            OSError: it could not be written, as on a full disk; the others are as
+                they were.
         """
         target = self.directory / f"step-{self._state.step}"
         temporary = self.directory / f".tmp-{target.name}"
-        shutil.rmtree(temporary, ignore_errors=True)  # of a save that failed
-        temporary.mkdir()
-        with _quiet_absl():
-            self._checkpoint.write(str(temporary / PREFIX))
-        if off_schedule:
-            (temporary / OFF_SCHEDULE).touch()
-        for path in temporary.iterdir():
-            flush_to_disk(path)
+        try:
+            self._write(temporary, off_schedule)
+        except (OSError, tf.errors.OpError) as error:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise OSError(
+                f"Cannot write the checkpoint {target}: {first_line(error)}"
+            ) from error
         if target.exists():
-            shutil.rmtree(target)
+            delete_checkpoint(target)
         os.rename(temporary, target)
         flush_to_disk(self.directory)
-        others = set(list_checkpoints(self.directory)) - {target}
-        scheduled = scheduled_checkpoints(self.directory)
-        for old in others - set(scheduled[-self.keep :]):
-            shutil.rmtree(old)
+        self._prune(target)
         return target
+
+    def _write(self, directory, off_schedule):
+        directory.mkdir()
+        with _quiet_absl():
+            self._checkpoint.write(str(directory / PREFIX))
+        if off_schedule:
+            (directory / OFF_SCHEDULE).touch()
+        for path in (*directory.iterdir(), directory):
+            flush_to_disk(path)
+
+    def _prune(self, newest):
+        best = self.directory / f"step-{self._state.best_step}"
+        scheduled = scheduled_checkpoints(self.directory)[-self.keep :]
+        if best.exists() and best not in scheduled:
+            (best / OFF_SCHEDULE).touch()  # kept, but not one of the last any more
+        kept = {newest, best, *scheduled}
+        for path in set(list_checkpoints(self.directory)) - kept:
+            delete_checkpoint(path)
 
     def restore(self):
         """Restores the newest checkpoint that can be read.
@@ -137,23 +170,18 @@ class Checkpoints:
 
         Raises:
             ValueError: there are checkpoints and none of them can be read, now or
-                at an earlier start.
+                at an earlier start; or the newest is that of another model, or of
+                another version of the package, and stays as it is.
+            PermissionError: a checkpoint may not be read.
         """
-        paths = list_checkpoints(self.directory)
-        for path in reversed(paths):
+        for path in reversed(list_checkpoints(self.directory)):
             try:
-                status = self._checkpoint.read(str(path / PREFIX))
-                status.assert_consumed()
-                return path
-            except DAMAGE as error:
-                aside = path.with_name(f"damaged-{path.name}")
-                shutil.rmtree(aside, ignore_errors=True)
-                os.rename(path, aside)
-                warnings.warn(
-                    f"The checkpoint {path} is damaged and was renamed to {aside.name} "
-                    f"({first_line(error)}); the one before it is used.",
-                    stacklevel=2,
-                )
+                check_whole(path)
+            except ValueError as error:
+                _set_aside(path, error.__cause__)
+                continue
+            self._read(path)
+            return path
         if has_checkpoints(self.directory):
             damaged = len(list(self.directory.glob("damaged-*")))
             raise ValueError(
@@ -163,6 +191,28 @@ class Checkpoints:
             )
         return None
 
+    def _read(self, path):
+        try:
+            self._checkpoint.read(str(path / PREFIX)).assert_consumed()
+        except DAMAGE as error:
+            raise ValueError(
+                "Expected a checkpoint of this model, written by this version of the "
+                f"package. Received: {path}, which is whole but does not fit "
+                f"({first_line(error)}). Use the version that config.json names, or "
+                "take another workdir."
+            ) from error
+
+
+def _set_aside(path, error):
+    aside = path.with_name(f"damaged-{path.name}")
+    shutil.rmtree(aside, ignore_errors=True)
+    os.rename(path, aside)
+    warnings.warn(
+        f"The checkpoint {path} is damaged and was renamed to {aside.name} "
+        f"({first_line(error)}); the one before it is used.",
+        stacklevel=3,
+    )
+
 
 @contextlib.contextmanager
 def _quiet_absl():
@@ -170,5 +220,7 @@ def _quiet_absl():
     logger = logging.getLogger("absl")
     level = logger.level
     logger.setLevel(logging.WARNING)
-    yield
-    logger.setLevel(level)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)

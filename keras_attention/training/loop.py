@@ -5,9 +5,7 @@ import math
 import signal
 import time
 
-import tensorflow as tf
-
-from keras_attention.training.checkpoint_files import list_checkpoints
+from keras_attention.training.nonfinite import check_finite
 from keras_attention.training.progress import duration, shown
 from keras_attention.training.recorder import Recorder, count_tokens
 from keras_attention.training.validation import metric_values
@@ -43,7 +41,6 @@ class Loop:
         self.state = parts.state
         self.training = parts.config["training"]
         self.recorder = Recorder(parts, self._check_finite)
-        self._saved_at = self.state.seconds
         self._saved_step = self.state.step
         self._mark = None
         self._validation = {}
@@ -56,8 +53,8 @@ class Loop:
             "SIGTERM" or "SIGINT".
 
         Raises:
-            FloatingPointError: the loss was not finite; the message names the update
-                and the last good checkpoint.
+            FloatingPointError: the loss was not finite; the message names the update,
+                the pairs it learned from and the last good checkpoint.
         """
         self._mark = time.monotonic()
         self._call("on_train_begin")
@@ -106,13 +103,13 @@ class Loop:
         state, training = self.state, self.training
         if state.step % training.log_steps == 0:
             self.recorder.log()
-        reason = self._stop_reason()
-        save = self._save_is_due()
+        save, ending = self._save_is_due(), self._end_reason() is not None
         every = training.validation_steps
-        if state.step % every == 0 if every else save and reason is None:
+        # Whatever a signal says: the run that goes on will not come back here.
+        if state.step % every == 0 if every else save and not ending:
             self.validate()
-            reason = reason or self._stop_reason()
-        if save or reason is not None:
+        reason = self._stop_reason()
+        if save or reason is not None or state.best_step == state.step:
             self.save(due=save)
         return reason
 
@@ -123,13 +120,18 @@ class Loop:
         )
         if every is not None and self.state.step % every == 0:
             return True
-        waited = self.state.seconds - self._saved_at
+        waited = self.state.seconds - self.state.saved_seconds
         return minutes is not None and waited >= minutes * 60
 
     def _stop_reason(self):
-        state, training, signals = self.state, self.training, self.parts.signals
-        if signals.received is not None:
-            return signal.Signals(signals.received).name
+        received = self.parts.signals.received
+        if received is not None:
+            return signal.Signals(received).name
+        return self._end_reason()
+
+    def _end_reason(self):
+        # What ends the run for good; a run that a signal stopped goes on.
+        state, training = self.state, self.training
         if state.step >= training.max_steps:
             return "max_steps"
         if training.max_minutes and state.seconds >= training.max_minutes * 60:
@@ -156,6 +158,7 @@ class Loop:
         """
         if self.parts.validator is None:
             return {}
+        self._check_finite()
         self._call("on_test_begin")
         values = self.parts.validator.losses()
         if self.state.step > 0:  # an untrained model would only babble to its limits
@@ -165,7 +168,7 @@ class Loop:
         self._call("on_test_end", values)
         self._tick()
         if kind == "validation":
-            self._compare(values["nll"])
+            self._compare(values)
             self._validation = values
         record = {"kind": kind, "step": self.state.step, **values}
         if self.state.step == 0:
@@ -179,40 +182,33 @@ class Loop:
         )
         return values
 
-    def _compare(self, nll):
-        state = self.state
+    def _compare(self, values):
+        state, nll, bleu = self.state, values["nll"], values.get("bleu")
+        if bleu is not None and (state.best_bleu is None or bleu > state.best_bleu):
+            state.best_bleu, state.best_step = bleu, state.step
         if state.best_nll is None or nll < state.best_nll:
             state.best_nll, state.stale_validations = nll, 0
         else:
             state.stale_validations += 1
 
     def save(self, due=True):
-        """Saves the run, unless its weights are no longer finite."""
+        """Saves the run, unless its weights are no longer finite.
+
+        Args:
+            due: the schedule asks for it, not a signal or the best BLEU so far.
+        """
         self._check_finite(weights=True)
         self.parts.metrics_log.sync()
         self.parts.tensorboard.sync()
-        signalled = self.parts.signals.received is not None
-        self.parts.checkpoints.save(off_schedule=signalled and not due)
+        scheduled = due or self._end_reason() is not None
+        if scheduled:
+            self.state.saved_seconds = self.state.seconds
+        self.parts.checkpoints.save(off_schedule=not scheduled)
         self._tick()
-        self._saved_at = self.state.seconds
         self._saved_step = self.state.step
 
     def _check_finite(self, weights=False):
-        step = self.parts.steps.first_bad_step()
-        if step is None and weights:
-            finite = (tf.math.is_finite(v.value) for v in self.parts.model.weights)
-            if not all(bool(tf.reduce_all(values)) for values in finite):
-                step = self.state.step
-        if step is None:
-            return
-        good = list_checkpoints(self.parts.checkpoints.directory)
-        rate = float(self.recorder.schedule(step - 1))
-        raise FloatingPointError(
-            f"The loss or a weight is not finite since update {step} (learning rate "
-            f"{rate:.3g}). The last good checkpoint: {good[-1] if good else 'none'}. "
-            "Look at the data of that update, lower learning_rate_scale, lengthen the "
-            "warm-up or set gradient_clip_norm."
-        )
+        check_finite(self.parts, self.recorder.schedule, weights)
 
     def _call(self, event, *arguments):
         if self.parts.callbacks is not None:

@@ -5,9 +5,11 @@ import pathlib
 import resource
 import signal
 
+from keras_attention.files import delete_leftovers
 from keras_attention.training.averaging import average_workdir, load_initial_weights
 from keras_attention.training.callbacks import make_callbacks
 from keras_attention.training.checkpoints import Checkpoints, RunState
+from keras_attention.training.lock import locked, naming_disk_errors
 from keras_attention.training.loop import Loop, RunParts
 from keras_attention.training.prepare import compiled_model, prepare
 from keras_attention.training.progress import MetricsLog, Progress, duration
@@ -20,6 +22,7 @@ from keras_attention.training.workdir import (
     CHECKPOINTS,
     METRICS,
     TENSORBOARD,
+    TOKENIZER,
     write_config,
 )
 
@@ -101,6 +104,8 @@ def train(
     Raises:
         ValueError: the workdir holds a run with another configuration, vocabulary or
             other pairs; or values that cannot work.
+        BlockingIOError: another process trains in the workdir.
+        OSError: the workdir cannot be written to any more, as on a full disk.
         FloatingPointError: the loss was not finite.
     """
     workdir = pathlib.Path(workdir)
@@ -111,39 +116,45 @@ def train(
         "decoding": dict(decoding or {}),
     }
     strategy = strategy or make_strategy()
-    with StopSignals() as signals:
+    with naming_disk_errors(workdir), locked(workdir):
+        for directory in (workdir, workdir / TOKENIZER, workdir / TENSORBOARD):
+            delete_leftovers(directory)
         inputs = prepare(
             workdir, data, corpora, preset, overrides, strategy, initial_workdir
         )
-        parts = _assemble(workdir, inputs, strategy, signals, callbacks, stream)
+        parts = _assemble(workdir, inputs, strategy, callbacks, stream)
         try:
-            restored = parts.checkpoints.restore()
-            if restored is not None:
-                parts.progress.say(f"goes on from {restored}")
-            elif "initial_workdir" in parts.config:  # of this command or recorded
-                load_initial_weights(
-                    parts.model,
-                    parts.config,
-                    inputs.tokenizer,
-                    parts.config["initial_workdir"],
-                )
-            write_config(workdir, parts.config)
-            parts.steps.start_at(parts.state.step)
-            parts.metrics_log.open_at(parts.state.step)
-            parts.tensorboard.open_at(parts.state.step)
-            return _run(workdir, parts)
+            _begin(workdir, parts, inputs.tokenizer)
+            with parts.signals:  # until here a signal ends the process: nothing is lost
+                return _run(workdir, parts)
         finally:
             parts.metrics_log.close()
             parts.tensorboard.close()
 
 
+def _begin(workdir, parts, tokenizer):
+    restored = parts.checkpoints.restore()
+    if restored is not None:
+        parts.progress.say(f"goes on from {restored}")
+    elif "initial_workdir" in parts.config:  # of this command or recorded
+        initial = parts.config["initial_workdir"]
+        load_initial_weights(parts.model, parts.config, tokenizer, initial)
+    write_config(workdir, parts.config)
+    parts.steps.start_at(parts.state.step)
+    parts.metrics_log.open_at(parts.state.step)
+    parts.tensorboard.open_at(parts.state.step)
+
+
 def _run(workdir, parts):
-    loop, state = Loop(parts), parts.state
+    loop, state, signals = Loop(parts), parts.state, parts.signals
     reason = loop.run()
     path, values = None, {}
-    if parts.signals.received is None:
+    if signals.received is None:
         count = parts.config["training"].average_checkpoints
         path, weights = average_workdir(workdir, parts.config, count)
+    if path is not None and signals.received is not None:  # while it was averaged
+        reason, path = signal.Signals(signals.received).name, None
+    if path is not None:
         parts.model.set_weights(weights)
         values = loop.validate("final")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20  # KiB on Linux
@@ -163,7 +174,7 @@ def _run(workdir, parts):
     return RunResult(reason, state.step, state.seconds, values, path)
 
 
-def _assemble(workdir, inputs, strategy, signals, callbacks, stream):
+def _assemble(workdir, inputs, strategy, callbacks, stream):
     config = inputs.config
     training = config["training"]
     progress = Progress(training.max_steps, training.max_minutes, stream)
@@ -195,5 +206,5 @@ def _assemble(workdir, inputs, strategy, signals, callbacks, stream):
         tensorboard=TensorBoardLog(workdir / TENSORBOARD),
         progress=progress,
         callbacks=make_callbacks(callbacks, model, training.max_steps),
-        signals=signals,
+        signals=StopSignals(),
     )

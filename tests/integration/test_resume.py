@@ -74,7 +74,8 @@ def values_of(checkpoint):
     keys = [key for key in reader.get_variable_to_shape_map() if "ATTRIBUTES" in key]
     values = {key: reader.get_tensor(key) for key in keys}
     state = values.pop("state/.ATTRIBUTES/py_state").decode()
-    return values, {k: v for k, v in json.loads(state).items() if k != "seconds"}
+    state = {k: v for k, v in json.loads(state).items() if "seconds" not in k}
+    return values, state
 
 
 def history(workdir):
@@ -121,6 +122,7 @@ def test_run_leaves_what_the_contract_names(whole):
     assert (result.reason, result.step, result.exit_code) == ("max_steps", 14, 0)
     names = {path.name for path in workdir.iterdir()}
     assert names == {
+        ".lock",
         "config.json",
         "tokenizer",
         "checkpoints",
@@ -133,7 +135,7 @@ def test_run_leaves_what_the_contract_names(whole):
     assert config["data"]["pairs"] == 54
     assert result.validation.keys() >= {"loss", "nll", "perplexity", "bleu"}
     kept = [path.name for path in list_checkpoints(workdir / "checkpoints")]
-    assert kept == ["step-12", "step-14"]
+    assert kept == ["step-4", "step-12", "step-14"]  # 4: the best BLEU, 0.0
 
 
 def test_history_has_every_record_once_and_in_order(whole):

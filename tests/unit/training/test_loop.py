@@ -33,7 +33,10 @@ class World:
         self.weights, self.stop_training = [], False
         self.directory = "no/such/directory"
         lengths = np.array([2, 3, 4, 5][:batches])
-        self.encoded = types.SimpleNamespace(lengths=lambda: (lengths, lengths))
+        self.encoded = types.SimpleNamespace(
+            lengths=lambda: (lengths, lengths),
+            line_numbers=lambda rows: [10 * (row + 1) for row in rows],
+        )
         defaults = {"checkpoint_steps": 100, "checkpoint_minutes": None}
         self.config = {
             "transformer": TransformerConfig.from_preset("tiny", vocabulary_size=50),
@@ -208,7 +211,8 @@ def test_saves_by_minutes(monkeypatch):
     world = World(max_steps=8, checkpoint_steps=None, checkpoint_minutes=0.5)
     world.validated = False
     world.run()
-    assert world.saves() == ["save 3", "save 6", "save 8"]
+    assert world.saves() == ["save 3", "save 5", "save 7", "save 8"]
+    assert world.state.saved_seconds == 110.0, "a save takes ten seconds as well"
 
 
 def test_patience_counts_validations_without_a_better_nll():
