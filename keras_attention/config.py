@@ -13,7 +13,7 @@ from keras_attention.checks import (
     check_integer,
     check_number,
 )
-from keras_attention.presets import PRESETS
+from keras_attention.config_base import Config
 
 ACTIVATIONS = ("relu", "gelu", "silu", "tanh")
 NORM_POSITIONS = ("post", "pre")
@@ -21,59 +21,11 @@ POSITIONS = ("sinusoidal", "learned")
 LAYOUTS = ("interleaved", "concatenated")
 TOKENIZER_KINDS = ("bpe", "unigram", "wordpiece")
 DTYPE_POLICIES = ("float32", "mixed_bfloat16", "mixed_float16")
-
-
-class _Config:
-    """What the three configurations share: presets and dictionaries."""
-
-    _part = ""
-
-    def _check(self, check, *fields, **options):
-        for field in fields:
-            check(field, getattr(self, field), **options)
-
-    @classmethod
-    def from_preset(cls, name, **overrides):
-        """Returns the configuration of a preset, with fields replaced by keyword.
-
-        Raises:
-            ValueError: an unknown preset or field, or a value that cannot work.
-        """
-        if name not in PRESETS:
-            raise ValueError(
-                f"Unknown preset. Expected one of {', '.join(PRESETS)}. "
-                f"Received: {name!r}."
-            )
-        return cls.from_dict({**PRESETS[name][cls._part], **overrides})
-
-    @classmethod
-    def from_dict(cls, values):
-        """Returns the configuration that `to_dict` wrote; unknown keys are refused."""
-        known = [field.name for field in dataclasses.fields(cls)]
-        unknown = sorted(set(values) - set(known))
-        if unknown:
-            raise ValueError(
-                f"{cls.__name__} has no field named {', '.join(unknown)}. "
-                f"Expected fields among {', '.join(known)}. Received: {sorted(values)}."
-            )
-        if "vocabulary_size" in known and "vocabulary_size" not in values:
-            raise ValueError(
-                f"{cls.__name__} needs `vocabulary_size`, the number of pieces of the "
-                f"tokenizer (a preset names none). Received: {sorted(values)}."
-            )
-        return cls(**values)
-
-    def to_dict(self):
-        """Returns the fields as a dictionary of plain values (JSON can hold it)."""
-        return dataclasses.asdict(self)
-
-    def replace(self, **overrides):
-        """Returns a copy with some fields replaced, checked anew."""
-        return self.from_dict({**self.to_dict(), **overrides})
+PATIENCE_METRICS = ("nll", "bleu")
 
 
 @dataclasses.dataclass(frozen=True)
-class TransformerConfig(_Config):
+class TransformerConfig(Config):
     """What the model is (paper, sections 3 and 6.2).
 
     Args:
@@ -155,7 +107,7 @@ class TransformerConfig(_Config):
 
 
 @dataclasses.dataclass(frozen=True)
-class TrainingConfig(_Config):
+class TrainingConfig(Config):
     """How the model is trained (paper, section 5). The unit of time is the update.
 
     Args:
@@ -180,7 +132,8 @@ class TrainingConfig(_Config):
         validation_steps: validate every so many updates, None = with a checkpoint.
         validation_sentences: sentences translated at a validation for BLEU.
         log_steps: updates between two lines of metrics.
-        patience: stop after so many validations without a better nll, None = never.
+        patience: stop after so many validations without a better figure, None = never.
+        patience_metric: that figure: validation "nll", or "bleu" of the translations.
         tokenizer_kind: "bpe" (5.1), "unigram" or "wordpiece" (5.1, English-French).
 
     Example:
@@ -215,6 +168,7 @@ class TrainingConfig(_Config):
     validation_sentences: int = 1_000
     log_steps: int = 100
     patience: int | None = None
+    patience_metric: str = "nll"
     tokenizer_kind: str = "bpe"
 
     def __post_init__(self):
@@ -226,9 +180,12 @@ class TrainingConfig(_Config):
         )
         self._check(check_integer, "average_checkpoints", "log_steps")
         self._check(
-            check_integer, "checkpoint_steps", "validation_steps", optional=True
+            check_integer,
+            "checkpoint_steps",
+            "validation_steps",
+            "patience",
+            optional=True,
         )
-        self._check(check_integer, "patience", optional=True)
         self._check(check_integer, "validation_sentences", minimum=0)
         self._check(check_integer, "seed", minimum=0, maximum=2**32 - 1)
         self._check(
@@ -244,6 +201,7 @@ class TrainingConfig(_Config):
         )
         self._check(check_number, "beta_1", "beta_2", "label_smoothing", high=1.0)
         self._check(check_choice, "dtype_policy", choices=DTYPE_POLICIES)
+        self._check(check_choice, "patience_metric", choices=PATIENCE_METRICS)
         self._check(check_choice, "tokenizer_kind", choices=TOKENIZER_KINDS)
         self._check(check_boolean, "jit_compile")
         if self.checkpoint_steps is None and self.checkpoint_minutes is None:
@@ -251,10 +209,15 @@ class TrainingConfig(_Config):
                 "A run needs `checkpoint_steps` or `checkpoint_minutes`, or nothing "
                 "of it would be kept. Received: None for both."
             )
+        if self.patience_metric == "bleu" and self.validation_sentences == 0:
+            raise ValueError(
+                "`patience_metric='bleu'` needs translations at every validation. "
+                "Received: validation_sentences=0. Raise it, or watch the nll."
+            )
 
 
 @dataclasses.dataclass(frozen=True)
-class DecodingConfig(_Config):
+class DecodingConfig(Config):
     """How translations are searched (paper, section 6.1).
 
     Args:

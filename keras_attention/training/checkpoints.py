@@ -42,6 +42,7 @@ class RunState:
         best_nll: lowest validation nll so far.
         stale_validations: validations since then.
         best_bleu: highest validation BLEU so far.
+        stale_bleu_validations: validations since then.
         best_step: updates done at that validation.
         saved_seconds: `seconds` at the last checkpoint of the schedule.
         window: sums since the last line of the log.
@@ -55,6 +56,7 @@ class RunState:
     best_nll: float | None = None
     stale_validations: int = 0
     best_bleu: float | None = None
+    stale_bleu_validations: int = 0
     best_step: int | None = None
     saved_seconds: float = 0.0
     window: dict = dataclasses.field(default_factory=dict)

@@ -136,7 +136,8 @@ class Loop:
             return "max_steps"
         if training.max_minutes and state.seconds >= training.max_minutes * 60:
             return "max_minutes"
-        if training.patience and state.stale_validations >= training.patience:
+        stale = {"nll": state.stale_validations, "bleu": state.stale_bleu_validations}
+        if training.patience and stale[training.patience_metric] >= training.patience:
             return "patience"
         return "callback" if self.parts.model.stop_training else None
 
@@ -184,12 +185,17 @@ class Loop:
 
     def _compare(self, values):
         state, nll, bleu = self.state, values["nll"], values.get("bleu")
-        if bleu is not None and (state.best_bleu is None or bleu > state.best_bleu):
-            state.best_bleu, state.best_step = bleu, state.step
         if state.best_nll is None or nll < state.best_nll:
             state.best_nll, state.stale_validations = nll, 0
         else:
             state.stale_validations += 1
+        if bleu is None:  # nothing was translated
+            return
+        if state.best_bleu is None or bleu > state.best_bleu:
+            state.best_bleu, state.best_step = bleu, state.step
+            state.stale_bleu_validations = 0
+        else:
+            state.stale_bleu_validations += 1
 
     def save(self, due=True):
         """Saves the run, unless its weights are no longer finite.

@@ -40,6 +40,7 @@ CHANGEABLE = {
         "max_minutes",
         "max_steps",
         "patience",
+        "patience_metric",
         "validation_sentences",
         "validation_steps",
     ),

@@ -44,6 +44,7 @@ def test_choices_are_those_of_the_configuration():
         "positions": config.POSITIONS,
         "position_layout": config.LAYOUTS,
         "dtype_policy": config.DTYPE_POLICIES,
+        "patience_metric": config.PATIENCE_METRICS,
         "tokenizer_kind": config.TOKENIZER_KINDS,
     }
     table = {

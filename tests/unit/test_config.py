@@ -126,7 +126,7 @@ REALS = {
 }
 CHOICES = {
     TransformerConfig: "activation norm_position positions position_layout",
-    TrainingConfig: "dtype_policy tokenizer_kind",
+    TrainingConfig: "dtype_policy patience_metric tokenizer_kind",
 }
 
 
@@ -209,6 +209,10 @@ def test_limits(cls, field, value):
         (
             lambda: TrainingConfig(checkpoint_minutes=None),
             "`checkpoint_steps` or `checkpoint_minutes`",
+        ),
+        (
+            lambda: TrainingConfig(patience_metric="bleu", validation_sentences=0),
+            "needs translations.*Received: validation_sentences=0.*watch the nll",
         ),
         (
             lambda: DecodingConfig(beam_size=2, num_hypotheses=3),

@@ -27,7 +27,7 @@ class World:
 
     def __init__(self, batches=4, **training):
         self.asked, self.records, self.losses = [], [], []
-        self.done, self.bad, self.nlls = 0, None, []
+        self.done, self.bad, self.nlls, self.bleus = 0, None, [], []
         names = ("loss", "nll", "perplexity", "token_accuracy")
         self.metrics = [Metric(name, self) for name in names]
         self.weights, self.stop_training = [], False
@@ -73,6 +73,9 @@ class World:
         nll = self.nlls.pop(0) if self.nlls else 1.0
         return {"loss": nll, "nll": nll, "perplexity": 2.0, "token_accuracy": 0.5}
 
+    def bleu(self):
+        return ({"bleu": self.bleus.pop(0)} if self.bleus else {}), []
+
     # checkpoints
     def save(self, off_schedule=False):
         what = "save off schedule" if off_schedule else "save"
@@ -80,7 +83,7 @@ class World:
 
     def run(self, callbacks=None):
         nothing = types.SimpleNamespace
-        validator = nothing(losses=self.losses_of_validation, bleu=lambda: ({}, []))
+        validator = nothing(losses=self.losses_of_validation, bleu=self.bleu)
         log = nothing(write=self.records.append, sync=lambda: None)
         board = nothing(
             scalars=lambda *_: None, samples=lambda *_: None, sync=lambda: None
@@ -221,6 +224,23 @@ def test_patience_counts_validations_without_a_better_nll():
     assert world.run() == "patience"
     assert world.state.step == 5 and world.saves()[-1] == "save 5"
     assert world.state.best_nll == 2.0
+
+
+def test_patience_counts_validations_without_a_better_bleu():
+    world = World(checkpoint_steps=1, patience=2, patience_metric="bleu")
+    world.bleus = [1.0, 7.0, 7.0, 9.0, 8.0, 8.5, 10.0]
+    world.nlls = [5.0, *([6.0] * 9)]  # it is not the nll that counts
+    assert world.run() == "patience"
+    assert (world.state.step, world.state.best_bleu) == (6, 9.0)
+
+
+def test_patience_counts_each_figure_over_resumes():
+    world = World(checkpoint_steps=1, patience=3, max_steps=3)
+    world.bleus, world.nlls = [9.0, 8.0, 7.0], [5.0, 4.0, 3.0, 2.0]
+    assert world.run() == "max_steps"
+    again = World(checkpoint_steps=1, patience=3, patience_metric="bleu")
+    again.state, again.bleus = world.state, [6.0, 10.0]
+    assert again.run() == "patience" and again.state.step == 4
 
 
 def test_a_signal_ends_after_the_update_with_a_checkpoint():

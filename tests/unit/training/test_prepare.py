@@ -3,10 +3,10 @@ import dataclasses
 import pytest
 import tensorflow as tf
 
-from keras_attention.config import PRESETS
 from keras_attention.data.batching import encode_pairs
 from keras_attention.data.corpora import read_pairs
 from keras_attention.data.tokenizer import SubwordTokenizer
+from keras_attention.presets import PRESETS
 from keras_attention.training.prepare import choose_config, fingerprint, prepare
 from keras_attention.training.workdir import write_config
 
