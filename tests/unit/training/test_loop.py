@@ -235,12 +235,12 @@ def test_patience_counts_validations_without_a_better_bleu():
 
 
 def test_patience_counts_each_figure_over_resumes():
-    world = World(checkpoint_steps=1, patience=3, max_steps=3)
+    world = World(checkpoint_steps=1, patience=3, max_steps=4)
     world.bleus, world.nlls = [9.0, 8.0, 7.0], [5.0, 4.0, 3.0, 2.0]
     assert world.run() == "max_steps"
     again = World(checkpoint_steps=1, patience=3, patience_metric="bleu")
     again.state, again.bleus = world.state, [6.0, 10.0]
-    assert again.run() == "patience" and again.state.step == 4
+    assert again.run() == "patience" and again.state.step == 5
 
 
 def test_a_signal_ends_after_the_update_with_a_checkpoint():
