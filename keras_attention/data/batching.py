@@ -4,126 +4,13 @@ The order of an epoch is a pure function of (seed, epoch), so a resumed run goes
 with the batch that the uninterrupted run would have used, whatever the machine.
 """
 
-import dataclasses
-
 import numpy as np
 
+from keras_attention.data.encoded import PAIRS_A_PASS
 from keras_attention.data.pipeline import epoch_dataset
-from keras_attention.vocabulary import END_ID, PAD_ID, START_ID
+from keras_attention.data.plan import Plan
 
 MAX_BUCKETS = 16
-_TEXTS_A_CALL = 4_096
-
-
-@dataclasses.dataclass(frozen=True)
-class EncodedCorpus:
-    """A parallel corpus as subword ids, flat with offsets, without START and END.
-
-    Args:
-        source_tokens: (tokens,) uint16 or int32.
-        source_offsets: (pairs + 1,) int64; pair i is `offsets[i]:offsets[i + 1]`.
-        target_tokens, target_offsets: the same for the target side.
-        dropped: dict, reason -> number of pairs left out.
-    """
-
-    source_tokens: np.ndarray
-    source_offsets: np.ndarray
-    target_tokens: np.ndarray
-    target_offsets: np.ndarray
-    dropped: dict
-
-    @property
-    def num_pairs(self):
-        """Number of pairs that were kept."""
-        return len(self.source_offsets) - 1
-
-    def lengths(self):
-        """Returns the pieces of each side, two int64 arrays (pairs,)."""
-        return np.diff(self.source_offsets), np.diff(self.target_offsets)
-
-    def padded(self, rows, shape):
-        """Returns one framed batch.
-
-        Args:
-            rows: (n,) indices of pairs, n <= shape[0].
-            shape: (rows, length) of the batch.
-
-        Returns:
-            source_ids, target_ids, label_ids, int32 of `shape`: pieces + END, START +
-            pieces, pieces + END. Rows beyond n are all PAD.
-        """
-        source = _pad(self.source_tokens, self.source_offsets, rows, shape)
-        label = _pad(self.target_tokens, self.target_offsets, rows, shape)
-        target = np.full(shape, PAD_ID, np.int32)
-        target[:, 1:] = label[:, :-1]
-        target[target == END_ID] = PAD_ID
-        target[: len(rows), 0] = START_ID
-        return source, target, label
-
-
-def _pad(tokens, offsets, rows, shape):
-    """Pieces + END of some rows, without a loop over them."""
-    starts = offsets[rows]
-    lengths = offsets[np.asarray(rows) + 1] - starts
-    padded = np.full(shape, PAD_ID, np.int32)
-    columns = np.arange(shape[1])
-    real = columns[None, :] < lengths[:, None]  # (n, length)
-    padded[: len(rows)][real] = tokens[(starts[:, None] + columns)[real]]
-    padded[np.arange(len(rows)), lengths] = END_ID
-    return padded
-
-
-def encode_pairs(corpus, tokenizer, max_source_length, max_target_length):
-    """Tokenizes a corpus and drops what cannot be learned from.
-
-    Args:
-        corpus: a `ParallelCorpus`.
-        tokenizer: a `SubwordTokenizer`.
-        max_source_length: pieces; a pair with a longer source is dropped.
-        max_target_length: the same for the target. A length equal to the maximum
-            stays, and nothing is ever cut.
-
-    Returns:
-        An `EncodedCorpus`.
-
-    Raises:
-        ValueError: no pair is left.
-    """
-    source = _tokenize(corpus.sources, tokenizer)
-    target = _tokenize(corpus.targets, tokenizer)
-    lengths = np.diff(source[1]), np.diff(target[1])
-    empty = (lengths[0] == 0) | (lengths[1] == 0)
-    long_source = ~empty & (lengths[0] > max_source_length)
-    long_target = ~empty & ~long_source & (lengths[1] > max_target_length)
-    dropped = {
-        "empty": int(empty.sum()) + corpus.counts.get("empty", 0),
-        "source_too_long": int(long_source.sum()),
-        "target_too_long": int(long_target.sum()),
-    }
-    keep = ~(empty | long_source | long_target)
-    if not keep.any():
-        raise ValueError(
-            "No pair is left to learn from. Expected sides of 1 to "
-            f"{max_source_length} source and {max_target_length} target pieces. "
-            f"Received: {len(corpus)} pairs, dropped {dropped}. Raise the maxima."
-        )
-    return EncodedCorpus(*_select(*source, keep), *_select(*target, keep), dropped)
-
-
-def _tokenize(texts, tokenizer):
-    dtype = np.uint16 if tokenizer.vocabulary_size <= 1 << 16 else np.int32
-    tokens, lengths = [], [np.zeros(1, np.int64)]
-    for start in range(0, len(texts), _TEXTS_A_CALL):
-        ids = tokenizer.tokenize(texts[start : start + _TEXTS_A_CALL])
-        tokens.append(ids.flat_values.numpy().astype(dtype))
-        lengths.append(ids.row_lengths().numpy())
-    return np.concatenate(tokens), np.cumsum(np.concatenate(lengths))
-
-
-def _select(tokens, offsets, keep):
-    lengths = np.diff(offsets)
-    kept = np.concatenate([[0], np.cumsum(lengths[keep])])
-    return tokens[np.repeat(keep, lengths)], kept
 
 
 class TokenBatches:
@@ -158,13 +45,40 @@ class TokenBatches:
         self.batch_tokens = batch_tokens
         self.rows_multiple = rows_multiple
         self.seed = seed
-        cells = np.maximum(*encoded.lengths()) + 1  # END, or START, of both sides
-        lengths = choose_lengths(cells, batch_tokens, rows_multiple)
+        counts = np.zeros(1, np.int64)
+        for _, cells in self._cells():
+            counts = _add(counts, np.bincount(cells))
+        lengths = choose_lengths(counts, batch_tokens, rows_multiple)
         self.shapes = [
             (bucket_rows(length, batch_tokens, rows_multiple), int(length))
             for length in lengths
         ]
-        self._buckets = np.searchsorted(lengths, cells)
+        bucket_of = np.searchsorted(lengths, np.arange(len(counts))).astype(np.uint8)
+        self._buckets = np.empty(encoded.num_pairs, np.uint8)
+        for part, cells in self._cells():
+            self._buckets[part] = bucket_of[cells]
+        self._counts = np.bincount(bucket_of, counts, len(lengths)).astype(np.int64)
+        self._starts, self._kinds = self._places()
+
+    def _cells(self):
+        """Iterates over slices of the pairs and the cells of each: pieces and END."""
+        for start in range(0, self.encoded.num_pairs, PAIRS_A_PASS):
+            part = slice(start, min(start + PAIRS_A_PASS, self.encoded.num_pairs))
+            yield part, np.maximum(*self.encoded.lengths(part)) + 1
+
+    def _places(self):
+        """Where the batches begin among pairs sorted by bucket, and their shapes."""
+        starts, kinds, start = [], [], 0
+        for kind, end in enumerate(np.cumsum(self._counts)):
+            rows = self.shapes[kind][0]
+            full = (int(end) - start) // rows
+            starts.append(start + rows * np.arange(full))
+            kinds.append(np.full(full, kind, np.uint8))
+            start += rows * full  # Left-over pairs stay before the next longer bucket.
+        if start < self.encoded.num_pairs:
+            starts.append([start])
+            kinds.append(np.array([len(self.shapes) - 1], np.uint8))
+        return np.concatenate(starts).astype(np.int64), np.concatenate(kinds)
 
     def plan(self, epoch, shuffle=True):
         """Returns the batches of an epoch, a pure function of (seed, epoch).
@@ -174,26 +88,36 @@ class TokenBatches:
             shuffle: False = shortest first, pairs in the order of the corpus.
 
         Returns:
-            list of (indices of pairs, (rows, length)); only the last has fewer
-            indices than rows.
+            Sequence of (indices of pairs, (rows, length)), a `Plan`; only the last
+            has fewer indices than rows.
         """
-        rng = np.random.Generator(np.random.Philox(key=[self.seed, epoch]))
-        order = np.arange(self.encoded.num_pairs)
+        order = np.arange(self.encoded.num_pairs, dtype=np.uint32)
+        numbers = np.arange(len(self._starts))
         if shuffle:
+            rng = np.random.Generator(np.random.Philox(key=[self.seed, epoch]))
             rng.shuffle(order)
-        order = order[np.argsort(self._buckets[order], kind="stable")]
-        ends = np.cumsum(np.bincount(self._buckets, minlength=len(self.shapes)))
-        batches, start = [], 0
-        for end, shape in zip(ends, self.shapes, strict=True):
-            while end - start >= shape[0]:
-                batches.append((order[start : start + shape[0]], shape))
-                start += shape[0]
-            # Pairs left over here stay in front of the next longer bucket.
-        if shuffle:
-            batches = [batches[i] for i in rng.permutation(len(batches))]
-        if start < len(order):
-            batches.append((order[start:], self.shapes[-1]))
-        return batches
+            rng.shuffle(numbers[: self._num_full()])  # the part-filled one stays last
+        order = self._by_bucket(order)
+        return Plan(order, self._starts[numbers], self._kinds[numbers], self.shapes)
+
+    def _num_full(self):
+        last = self._starts[-1] + self.shapes[self._kinds[-1]][0]
+        return len(self._starts) - int(last > self.encoded.num_pairs)
+
+    def _by_bucket(self, order):
+        """Sorts pairs by bucket, stably, with little memory beside the result."""
+        result = np.empty_like(order)
+        places = np.cumsum(self._counts) - self._counts
+        for start in range(0, len(order), PAIRS_A_PASS):
+            part = order[start : start + PAIRS_A_PASS]
+            buckets = self._buckets[part]
+            part = part[np.argsort(buckets, kind="stable")]
+            counts = np.bincount(buckets, minlength=len(places))
+            begins = np.cumsum(counts) - counts
+            for place, begin, count in zip(places, begins, counts, strict=True):
+                result[place : place + count] = part[begin : begin + count]
+            places += counts
+        return result
 
     def dataset(self, epoch, start=0, shuffle=True):
         """Returns the epoch from batch `start` on; see `pipeline.epoch_dataset`."""
@@ -201,14 +125,22 @@ class TokenBatches:
 
     def steps_per_epoch(self, epoch=0):
         """Returns the number of batches, the same for every epoch."""
-        return len(self.plan(epoch, shuffle=False))
+        return len(self._starts)
 
     def real_token_share(self, epoch=0):
-        """Returns real cells / all cells of both sides."""
-        plan = self.plan(epoch, shuffle=False)
-        cells = 2 * sum(rows * length for _, (rows, length) in plan)
-        source, target = self.encoded.lengths()
-        return float((source.sum() + target.sum() + 2 * len(source)) / cells)
+        """Returns real cells / all cells of both sides, the same for every epoch."""
+        cells = np.array([rows * length for rows, length in self.shapes])
+        framing = 2 * self.encoded.num_pairs
+        real = sum(self.encoded.num_tokens) + framing
+        return float(real / (2 * cells[self._kinds].sum()))
+
+
+def _add(one, other):
+    """Sum of two counts by length, the shorter filled up with zeros."""
+    total = np.zeros(max(len(one), len(other)), np.int64)
+    total[: len(one)] = one
+    total[: len(other)] += other
+    return total
 
 
 def bucket_rows(length, batch_tokens, rows_multiple):
@@ -217,7 +149,7 @@ def bucket_rows(length, batch_tokens, rows_multiple):
     return max(rows_multiple, fitting)
 
 
-def choose_lengths(cells, batch_tokens, rows_multiple):
+def choose_lengths(counts, batch_tokens, rows_multiple):
     """Returns ascending bucket lengths with the fewest cells an epoch.
 
     For every number of buckets up to 16, the lengths that waste the fewest cells if
@@ -225,17 +157,19 @@ def choose_lengths(cells, batch_tokens, rows_multiple):
     tried with the left-overs counted, and the best are taken.
 
     Args:
-        cells: (pairs,) cells that each pair needs on a side.
+        counts: how many pairs need 0, 1, 2, ... cells on their longer side.
         batch_tokens, rows_multiple: of `TokenBatches`.
 
     Returns:
-        int64 array, its last element the largest of `cells`.
+        int64 array, its last element the largest number of cells that a pair needs.
     """
-    lengths, counts = np.unique(cells, return_counts=True)
+    lengths = np.flatnonzero(counts)
+    counts = counts[lengths]
     if len(lengths) > 512:  # keeps the work bounded for very long sentences
         step = -(-int(lengths[-1]) // 512)
-        rounded = np.minimum(-(-cells // step) * step, lengths[-1])
-        lengths, counts = np.unique(rounded, return_counts=True)
+        rounded = np.minimum(-(-lengths // step) * step, lengths[-1])
+        lengths, places = np.unique(rounded, return_inverse=True)
+        counts = np.bincount(places, counts).astype(np.int64)
     candidates = _partitions(lengths, counts, min(MAX_BUCKETS, len(lengths)))
     costs = [
         _epoch_cells(lengths, counts, ends, batch_tokens, rows_multiple)

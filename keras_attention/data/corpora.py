@@ -1,14 +1,15 @@
-"""Parallel text from files or TensorFlow Datasets, pair by pair.
-
-Every reader of the package counts lines in the same way: only a line feed ends a
-line. `str.splitlines` and text mode also split at U+2028, U+0085, form feeds and
-lone carriage returns, which shifts one side of a corpus against the other.
-"""
+"""Parallel text in memory, from files or TensorFlow Datasets, pair by pair."""
 
 import dataclasses
-import gzip
 import os
-import zlib
+
+from keras_attention.data.lines import read_lines
+from keras_attention.data.parallel_files import (
+    PAIRS_A_BLOCK,
+    TextBlock,
+    as_pairs,
+    check_equal_lines,
+)
 
 MAX_MESSAGE_CHARACTERS = 300
 
@@ -17,10 +18,14 @@ MAX_MESSAGE_CHARACTERS = 300
 class ParallelCorpus:
     """Pairs of sentences that are translations of each other.
 
+    `ParallelFiles` is the same for text that need not fit into memory.
+
     Args:
         sources: list of str, one source sentence each.
         targets: list of str, as long as `sources`.
         counts: dict, "read" pairs and how many of them were "empty" (dropped).
+        numbers: list of int, the number of each pair, from 1, among those read;
+            None = none was left out.
 
     Raises:
         ValueError: the sides are not equally long, or hold nothing.
@@ -35,12 +40,18 @@ class ParallelCorpus:
     sources: list
     targets: list
     counts: dict = dataclasses.field(default_factory=dict)
+    numbers: list | None = None
 
     def __post_init__(self):
         if len(self.sources) != len(self.targets):
             raise ValueError(
                 "A parallel corpus needs as many sources as targets. Received: "
                 f"{len(self.sources)} sources and {len(self.targets)} targets."
+            )
+        if self.numbers is not None and len(self.numbers) != len(self.sources):
+            raise ValueError(
+                "`numbers` must hold one number a pair, or be None. Received: "
+                f"{len(self.numbers)} numbers for {len(self.sources)} pairs."
             )
         if not self.sources:
             raise ValueError(
@@ -54,13 +65,21 @@ class ParallelCorpus:
         sources, targets = list(sources), list(targets)
         if len(sources) != len(targets):
             return cls(sources, targets)  # refuses them and says why
-        pairs = zip(sources, targets, strict=True)
-        kept = [pair for pair in pairs if pair[0].strip() and pair[1].strip()]
-        counts = {"read": len(sources), "empty": len(sources) - len(kept)}
-        return cls([pair[0] for pair in kept], [pair[1] for pair in kept], counts)
+        texts = TextBlock.with_text(sources, targets, first=1)
+        counts = {"read": len(sources), "empty": texts.empty}
+        return cls(texts.sources, texts.targets, counts, texts.numbers)
 
     def __len__(self):
         return len(self.sources)
+
+    def blocks(self):
+        """Returns an iterator over the corpus as `TextBlock`s."""
+        numbers = self.numbers or range(1, len(self) + 1)
+        empty = self.counts.get("empty", 0)
+        for start in range(0, len(self), PAIRS_A_BLOCK):
+            part = slice(start, start + PAIRS_A_BLOCK)
+            sides = self.sources[part], self.targets[part]
+            yield TextBlock(*sides, list(numbers[part]), empty if start == 0 else 0)
 
     def lines(self):
         """Returns an iterator over all sources and then all targets."""
@@ -68,42 +87,8 @@ class ParallelCorpus:
         yield from self.targets
 
 
-def read_lines(path):
-    """Reads a text file, plain or gzip (by its `.gz` name), as a list of lines.
-
-    Only LF ends a line. A CR directly before it is dropped; any other CR becomes a
-    space, so the words at its sides stay two words. Bytes that are not valid UTF-8
-    become U+FFFD. A last line without LF counts; a byte order mark at the start of
-    the file is dropped.
-
-    Args:
-        path: str or path-like.
-
-    Returns:
-        list of str, without line ends.
-
-    Raises:
-        ValueError: the file is missing, unreadable or damaged; the path is named.
-    """
-    path = os.fspath(path)
-    opener = gzip.open if path.endswith(".gz") else open
-    try:
-        with opener(path, "rb") as file:
-            content = file.read()
-    except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ValueError(
-            f"Cannot read the text file {path}: {reason}. "
-            "Expected a readable UTF-8 text file, gzip if it is named .gz."
-        ) from error
-    lines = content.decode("utf-8", errors="replace").removeprefix("\ufeff").split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    return [line.removesuffix("\r").replace("\r", " ") for line in lines]
-
-
 def read_pairs(source_files, target_files):
-    """Reads a parallel corpus from files, line n of one side beside line n.
+    """Reads a parallel corpus from files into memory, line n beside line n.
 
     Args:
         source_files: list of paths, or one path; plain or `.gz`.
@@ -118,24 +103,13 @@ def read_pairs(source_files, target_files):
             (both files and numbers are named), a file that cannot be read, or no
             pair left.
     """
-    source_files, target_files = _as_list(source_files), _as_list(target_files)
-    if len(source_files) != len(target_files) or not source_files:
-        raise ValueError(
-            "Expected at least one source file and as many target files. Received: "
-            f"source files {source_files}, target files {target_files}."
-        )
+    source_files, target_files = as_pairs(source_files, target_files)
     sources, targets = [], []
     for source_file, target_file in zip(source_files, target_files, strict=True):
-        source_lines, target_lines = read_lines(source_file), read_lines(target_file)
-        if len(source_lines) != len(target_lines):
-            raise ValueError(
-                "Parallel files need equal numbers of lines. Received: "
-                f"{source_file} with {len(source_lines)} and "
-                f"{target_file} with {len(target_lines)} lines. "
-                "Line n of one must translate line n of the other."
-            )
-        sources += source_lines
-        targets += target_lines
+        lines = read_lines(source_file), read_lines(target_file)
+        check_equal_lines(source_file, target_file, *map(len, lines))
+        sources += lines[0]
+        targets += lines[1]
     return _corpus(sources, targets, f"{', '.join(source_files + target_files)}")
 
 
@@ -209,9 +183,3 @@ def _corpus(sources, targets, origin):
         return ParallelCorpus.from_pairs(sources, targets)
     except ValueError as error:
         raise ValueError(f"{origin}: {error}") from error
-
-
-def _as_list(files):
-    if isinstance(files, (str, os.PathLike)):
-        files = [files]
-    return [os.fspath(file) for file in files]

@@ -10,7 +10,7 @@ import tensorflow as tf
 from keras_attention.checks import check_integer
 from keras_attention.config import TOKENIZER_KINDS
 from keras_attention.data import sentencepieces, wordpieces
-from keras_attention.data.corpora import read_lines
+from keras_attention.data.lines import iterate_lines
 from keras_attention.data.text import clean_texts, to_bytes, valid_utf8
 from keras_attention.files import write_atomically
 from keras_attention.vocabulary import END_ID, PAD_ID, START_ID, UNK_ID
@@ -90,7 +90,7 @@ class SubwordTokenizer(tf.Module):
                 that the text cannot give (the largest possible is named).
         """
         files = [files] if isinstance(files, (str, os.PathLike)) else list(files)
-        lines = (line for file in files for line in read_lines(file))
+        lines = (line for file in files for line in iterate_lines(file))
         return cls.learn_from_lines(lines, vocabulary_size, kind, byte_fallback)
 
     @classmethod

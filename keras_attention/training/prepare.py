@@ -1,18 +1,22 @@
 """What a run needs before its first update: configuration, subwords, batches, model."""
 
 import dataclasses
-import hashlib
 import pathlib
 
 import keras
 
-from keras_attention.data.batching import TokenBatches, encode_pairs
+from keras_attention.data.batching import TokenBatches
 from keras_attention.data.corpora import ParallelCorpus
+from keras_attention.data.encoding import encode_pairs
+from keras_attention.data.parallel_files import ParallelFiles
+from keras_attention.data.token_files import encode_files
 from keras_attention.data.tokenizer import CONFIG_FILE, SubwordTokenizer
 from keras_attention.models.build import build_transformer
 from keras_attention.objectives.losses import LabelSmoothedCrossEntropy
 from keras_attention.objectives.optimizer import make_optimizer
 from keras_attention.training.checkpoint_files import has_checkpoints
+from keras_attention.training.encoding_progress import EncodingProgress
+from keras_attention.training.progress import Progress
 from keras_attention.training.sources import Corpora, load_corpora
 from keras_attention.training.strategy import check_replicas
 from keras_attention.training.workdir import (
@@ -23,6 +27,8 @@ from keras_attention.training.workdir import (
     read_config,
     versions,
 )
+
+ENCODED = "encoded"  # the ids of a corpus of files; may be deleted between two starts
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,8 +60,20 @@ class RunInputs:
         )
 
 
-def prepare(workdir, data, corpora, preset, overrides, strategy, initial_workdir=None):
+def prepare(
+    workdir,
+    data,
+    corpora,
+    preset,
+    overrides,
+    strategy,
+    initial_workdir=None,
+    stream=None,
+):
     """Reads all that a run needs, learning the tokenizer if the workdir has none.
+
+    Training pairs in files are tokenized into `encoded/` of the workdir, once: a run
+    that goes on finds them there.
 
     Args:
         workdir: directory of the run, a `pathlib.Path`.
@@ -65,6 +83,7 @@ def prepare(workdir, data, corpora, preset, overrides, strategy, initial_workdir
         overrides: "transformer", "training", "decoding" -> replaced fields.
         strategy: a `tf.distribute.Strategy`.
         initial_workdir: an earlier run whose tokenizer a workdir without one takes.
+        stream: for lines of progress; None = standard error.
 
     Returns:
         `RunInputs`.
@@ -88,13 +107,15 @@ def prepare(workdir, data, corpora, preset, overrides, strategy, initial_workdir
     kind = draft["training"].tokenizer_kind
     tokenizer = _tokenizer(workdir, train, size, kind, initial_workdir)
     config = choose_config(recorded, preset, overrides, tokenizer.vocabulary_size)
-    batches = _batches(train, tokenizer, config["training"])
+    say = Progress(config["training"].max_steps, stream=stream).say
+    encoded = _encode(train, tokenizer, config["training"], workdir / ENCODED, say)
+    batches = _batches(encoded, config["training"])
     config["data"] = {
         "sources": data or {},
-        "pairs": batches.encoded.num_pairs,
-        "dropped": {k: int(v) for k, v in batches.encoded.dropped.items()},
+        "pairs": encoded.num_pairs,
+        "dropped": encoded.dropped,
         "real_token_share": batches.real_token_share(0),
-        "sha256": fingerprint(batches.encoded),
+        "sha256": encoded.sha256,
         "tokenizer_sha256": tokenizer.sha256,
     }
     if initial_workdir is not None:
@@ -103,7 +124,11 @@ def prepare(workdir, data, corpora, preset, overrides, strategy, initial_workdir
     # Before its first checkpoint a run holds nothing that a changed value would spoil.
     if recorded is not None and has_checkpoints(workdir / CHECKPOINTS):
         check_same_run(recorded, config)
-    valid_batches = valid and _batches(valid, tokenizer, config["training"])
+    valid_batches = None
+    if valid:
+        maxima = _maxima(config["training"])
+        encoded = encode_pairs(valid, tokenizer, *maxima)
+        valid_batches = _batches(encoded, config["training"])
     return RunInputs(config, tokenizer, batches, valid, valid_batches)
 
 
@@ -169,24 +194,6 @@ def compiled_model(config, strategy):
     return model
 
 
-def fingerprint(encoded):
-    """Returns the sha256 of the ids that a run learns from.
-
-    Args:
-        encoded: an `EncodedCorpus`.
-    """
-    digest = hashlib.sha256()
-    for array in (
-        encoded.source_tokens,
-        encoded.source_offsets,
-        encoded.target_tokens,
-        encoded.target_offsets,
-    ):
-        digest.update(f"{array.dtype} {array.shape} ".encode())
-        digest.update(array.tobytes())
-    return digest.hexdigest()
-
-
 def _check_learned_positions(transformer, training):
     if transformer.positions != "learned":
         return
@@ -240,10 +247,18 @@ def _tokenizer(workdir, train, size, kind, initial_workdir):
     return tokenizer
 
 
-def _batches(corpus, tokenizer, training):
-    encoded = encode_pairs(
-        corpus, tokenizer, training.max_source_length, training.max_target_length
-    )
+def _encode(train, tokenizer, training, directory, say):
+    if not isinstance(train, ParallelFiles):
+        return encode_pairs(train, tokenizer, *_maxima(training))
+    progress = EncodingProgress(len(train), say)
+    return encode_files(train, tokenizer, *_maxima(training), directory, progress)
+
+
+def _maxima(training):
+    return training.max_source_length, training.max_target_length
+
+
+def _batches(encoded, training):
     return TokenBatches(
         encoded, training.batch_tokens, training.rows_multiple, training.seed
     )

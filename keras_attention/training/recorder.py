@@ -1,5 +1,6 @@
 """What a run records about itself: sums over updates, and where they are written."""
 
+import collections.abc
 import math
 
 from keras_attention.objectives.schedule import NoamSchedule
@@ -87,17 +88,28 @@ def count_tokens(batches, epoch):
         epoch: number of the epoch.
 
     Returns:
-        A list of dictionaries "source_tokens", "target_tokens", "cells".
+        A sequence of dictionaries "source_tokens", "target_tokens", "cells", counted
+        when they are asked for.
     """
-    source, target = (lengths + 1 for lengths in batches.encoded.lengths())
-    return [
-        {
-            "source_tokens": int(source[rows].sum()),
-            "target_tokens": int(target[rows].sum()),
+    return _TokenCounts(batches.encoded, batches.plan(epoch))
+
+
+class _TokenCounts(collections.abc.Sequence):
+    def __init__(self, encoded, plan):
+        self._encoded = encoded
+        self._plan = plan
+
+    def __len__(self):
+        return len(self._plan)
+
+    def __getitem__(self, index):
+        rows, shape = self._plan[index]
+        source, target = self._encoded.lengths(rows)
+        return {
+            "source_tokens": int(source.sum()) + len(rows),
+            "target_tokens": int(target.sum()) + len(rows),
             "cells": 2 * shape[0] * shape[1],
         }
-        for rows, shape in batches.plan(epoch)
-    ]
 
 
 def _add(totals, values):

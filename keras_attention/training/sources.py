@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from keras_attention.data.corpora import ParallelCorpus, pairs_from_tfds, read_pairs
+from keras_attention.data.parallel_files import ParallelFiles
 
 TRAIN_SPLIT, VALID_SPLIT = "train", "validation"
 SYNTHETIC_PAIRS = {"train": 100_000, "valid": 1_000}
@@ -11,7 +12,7 @@ SYNTHETIC_PAIRS = {"train": 100_000, "valid": 1_000}
 class Corpora(NamedTuple):
     """The pairs of a run: to learn from, and to validate with (or None)."""
 
-    train: ParallelCorpus
+    train: ParallelCorpus | ParallelFiles
     valid: ParallelCorpus | None = None
 
 
@@ -41,7 +42,7 @@ def load_corpora(
         synthetic: True reads the embedded English-German corpus.
 
     Returns:
-        `Corpora`.
+        `Corpora`. Files to learn from stay files, which may exceed the memory.
 
     Raises:
         ValueError: not exactly one of files, `tfds` and `synthetic`, one side
@@ -69,7 +70,7 @@ def load_corpora(
     valid = None
     if valid_source or valid_target:
         valid = read_pairs(valid_source or [], valid_target or [])
-    return Corpora(read_pairs(train_source or [], train_target or []), valid)
+    return Corpora(ParallelFiles(train_source or [], train_target or []), valid)
 
 
 def synthetic_pairs(split):

@@ -1,12 +1,10 @@
-"""Only LF ends a line; a pair lives or dies as a pair."""
+"""A pair lives or dies as a pair."""
 
 import gzip
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from keras_attention.data import ParallelCorpus, pairs_from_tfds, read_lines, read_pairs
+from keras_attention.data import ParallelCorpus, pairs_from_tfds, read_pairs
 
 
 def write(path, content):
@@ -16,49 +14,6 @@ def write(path, content):
     return path
 
 
-ODD = "un\r\ndeux\u2028bis\ntrois\x0bter\n\nquatre\x85fin\rsuite\n".encode()
-
-
-@pytest.mark.parametrize("name", ["odd.txt", "odd.txt.gz"])
-@pytest.mark.parametrize("content", [ODD, ODD[:-1]])
-def test_only_line_feeds_end_lines(tmp_path, name, content):
-    lines = read_lines(write(tmp_path / name, content))
-    assert len(lines) == 5
-    assert lines[0] == "un"
-    assert lines[4].split()[-2:] == ["fin", "suite"]
-
-
-@given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\r\n"))))
-def test_lines_come_back(tmp_path_factory, lines):
-    path = tmp_path_factory.mktemp("lines") / "x"
-    write(path, "".join(f"{line}\n" for line in lines).encode())
-    expected = [line.removeprefix("\ufeff") for line in lines[:1]] + lines[1:]
-    assert read_lines(path) == expected
-
-
-@given(st.binary())
-def test_any_bytes_have_as_many_lines_as_wc_counts(tmp_path_factory, content):
-    lines = read_lines(write(tmp_path_factory.mktemp("bytes") / "x", content))
-    last = bool(content) and not content.endswith(b"\n")
-    if content not in (b"\xef\xbb\xbf",):  # a byte order mark alone is no line
-        assert len(lines) == content.count(b"\n") + last
-
-
-def test_missing_unreadable_and_damaged_files_are_named(tmp_path):
-    whole = gzip.compress(b"a line\n" * 100)
-    truncated = tmp_path / "cut.gz"
-    truncated.write_bytes(whole[:-12])
-    plain = tmp_path / "plain.gz"
-    plain.write_bytes(b"not gzip")
-    corrupt = tmp_path / "corrupt.gz"
-    corrupt.write_bytes(whole[:12] + b"\xff\x00\xff" + whole[15:])
-    for path in (tmp_path / "none", tmp_path, truncated, plain, corrupt):
-        with pytest.raises(ValueError, match="Cannot read the text file") as error:
-            read_lines(path)
-        assert str(path) in str(error.value)
-        assert "\n" not in str(error.value)
-
-
 def test_an_empty_side_drops_the_pair(tmp_path):
     source = write(tmp_path / "s", b"a\n\nb\n \t\nc\n")
     target = write(tmp_path / "t.gz", b"x\ny\nz\nu\n \n")
@@ -66,6 +21,7 @@ def test_an_empty_side_drops_the_pair(tmp_path):
     assert (corpus.sources, corpus.targets) == (["a", "b"], ["x", "z"])
     assert corpus.counts == {"read": 5, "empty": 3}
     assert len(corpus) == 2
+    assert corpus.numbers == [1, 3]
     assert list(corpus.lines()) == ["a", "b", "x", "z"]
 
 
@@ -104,6 +60,8 @@ def test_nothing_left_is_an_error(tmp_path):
 def test_sides_must_be_equally_long():
     with pytest.raises(ValueError, match="2 sources and 1 targets"):
         ParallelCorpus.from_pairs(["a", "b"], ["x"])
+    with pytest.raises(ValueError, match="`numbers` must .* 1 numbers for 2 pairs"):
+        ParallelCorpus(["a", "b"], ["x", "y"], numbers=[1])
 
 
 @pytest.fixture

@@ -1,13 +1,13 @@
 import dataclasses
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_attention.data.batching import encode_pairs
 from keras_attention.data.corpora import read_pairs
 from keras_attention.data.tokenizer import SubwordTokenizer
 from keras_attention.presets import PRESETS
-from keras_attention.training.prepare import choose_config, fingerprint, prepare
+from keras_attention.training.prepare import ENCODED, choose_config, prepare
 from keras_attention.training.workdir import write_config
 
 SIZE = 50
@@ -95,40 +95,71 @@ def test_another_configuration_than_the_workdirs_is_refused(read, begun):
 def test_other_pairs_than_the_workdirs_are_refused(read, begun, tiny_corpus):
     corpus = read_pairs(*tiny_corpus)
     fewer = dataclasses.replace(
-        corpus, sources=corpus.sources[1:], targets=corpus.targets[1:]
+        corpus, sources=corpus.sources[1:], targets=corpus.targets[1:], numbers=None
     )
     with pytest.raises(ValueError, match="training pairs are not those"):
         read(corpora=(fewer, None))
 
 
-def test_the_recorded_sources_are_read_again(tmp_path, tiny_corpus):
-    files = {
-        name: [str(path)]
-        for name, path in zip(
-            ("train_source", "train_target"), tiny_corpus, strict=True
-        )
-    }
-    size = {"transformer": {"vocabulary_size": SIZE}}
+@pytest.fixture
+def files(tiny_corpus):
+    """The corpus as `data` of a run."""
+    names = ("train_source", "train_target")
+    return {name: [str(p)] for name, p in zip(names, tiny_corpus, strict=True)}
+
+
+def prepare_files(workdir, files, **parts):
     strategy = tf.distribute.get_strategy()
-    first = prepare(tmp_path, files, None, "tiny", overrides(**size), strategy)
+    return prepare(workdir, files, None, "tiny", overrides(**parts), strategy)
+
+
+def test_the_recorded_sources_are_read_again(tmp_path, files):
+    size = {"transformer": {"vocabulary_size": SIZE}}
+    first = prepare_files(tmp_path, files, **size)
     write_config(tmp_path, first.config)
-    again = prepare(tmp_path, None, None, None, overrides(), strategy)
+    again = prepare(
+        tmp_path, None, None, None, overrides(), tf.distribute.get_strategy()
+    )
     assert again.config == first.config
+
+
+def test_files_give_the_run_that_their_text_gives(tmp_path, read, files):
+    size = {"transformer": {"vocabulary_size": SIZE}}
+    on_disk = prepare_files(tmp_path, files, **size)
+    assert isinstance(on_disk.train_batches.encoded.source_tokens.base, np.memmap)
+    in_memory = read()
+    for config in (on_disk.config, in_memory.config):
+        config["data"].pop("sources")
+    assert on_disk.config == in_memory.config
+    plans = [inputs.train_batches.plan(3) for inputs in (on_disk, in_memory)]
+    for (one, shape), (other, as_well) in zip(*plans, strict=True):
+        assert shape == as_well and one.tolist() == other.tolist()
+
+
+def test_a_run_that_goes_on_does_not_tokenize_again(tmp_path, files, monkeypatch):
+    size = {"transformer": {"vocabulary_size": SIZE}}
+    first = prepare_files(tmp_path, files, **size)
+    monkeypatch.setattr(SubwordTokenizer, "tokenize", None)
+    again = prepare_files(tmp_path, files)
+    assert again.config == first.config
+    assert len(list((tmp_path / ENCODED).iterdir())) == 1
+
+
+def test_changed_files_are_other_pairs(tmp_path, files, tiny_corpus):
+    size = {"transformer": {"vocabulary_size": SIZE}}
+    write_config(tmp_path, prepare_files(tmp_path, files, **size).config)
+    (tmp_path / "checkpoints" / "step-1").mkdir(parents=True)
+    text = tiny_corpus[0].read_text("utf-8")
+    tiny_corpus[0].write_text(text.replace("dog runs", "dog sleeps"), "utf-8")
+    with pytest.raises(ValueError, match="training pairs are not those"):
+        prepare_files(tmp_path, files)
+    tiny_corpus[0].write_text(text, "utf-8")
+    prepare_files(tmp_path, files)
 
 
 def test_without_any_source_there_is_no_run(tmp_path):
     with pytest.raises(ValueError, match="Expected exactly one of"):
         prepare(tmp_path, None, None, "tiny", overrides(), tf.distribute.get_strategy())
-
-
-def test_fingerprint_sees_every_id(tiny_corpus):
-    corpus = read_pairs(*tiny_corpus)
-    tokenizer = SubwordTokenizer.learn_from_lines(corpus.lines(), SIZE)
-    encoded = encode_pairs(corpus, tokenizer, 99, 99)
-    changed = encoded.source_tokens.copy()
-    changed[0] += 1
-    other = dataclasses.replace(encoded, source_tokens=changed)
-    assert fingerprint(encoded) == fingerprint(encoded) != fingerprint(other)
 
 
 def test_learned_positions_hold_the_longest_pair():

@@ -8,7 +8,8 @@ def test_files_give_pairs_to_learn_from_and_to_validate_with(tiny_corpus):
     corpora = load_corpora(source, target)
     assert len(corpora.train) == 6 and corpora.valid is None
     corpora = load_corpora(source, target, source, target)
-    assert corpora.valid.targets == corpora.train.targets
+    lines = corpora.valid.sources + corpora.valid.targets
+    assert lines == list(corpora.train.lines())
 
 
 @pytest.mark.parametrize(

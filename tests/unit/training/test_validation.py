@@ -5,8 +5,9 @@ import pytest
 import tensorflow as tf
 
 from keras_attention.config import DecodingConfig
-from keras_attention.data.batching import TokenBatches, encode_pairs
+from keras_attention.data.batching import TokenBatches
 from keras_attention.data.corpora import ParallelCorpus
+from keras_attention.data.encoding import encode_pairs
 from keras_attention.data.tokenizer import SubwordTokenizer
 from keras_attention.training.prepare import choose_config, compiled_model
 from keras_attention.training.steps import Steps
