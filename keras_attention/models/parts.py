@@ -54,11 +54,19 @@ class TransformerParts:
     def encode(self, source_ids):
         """Returns the memory (B, S, D) and the mask of the source, boolean (B, S)."""
         mask = ops.padding_mask(source_ids)
-        x = self.source_positions(self.source_embedding(source_ids))
-        x = self.source_dropout(x)
+        x = self.embed_source(source_ids)
         for block in self.encoder_blocks:
             x = block(x, mask=mask)
-        return x if self.encoder_norm is None else self.encoder_norm(x), mask
+        return self.to_memory(x), mask
+
+    def embed_source(self, source_ids):
+        """Returns the input of the first encoder block, (B, S, D)."""
+        x = self.source_positions(self.source_embedding(source_ids))
+        return self.source_dropout(x)
+
+    def to_memory(self, x):
+        """Returns the memory (B, S, D) of the last encoder block's output."""
+        return x if self.encoder_norm is None else self.encoder_norm(x)
 
     def embed_target(self, target_ids, start_index=0):
         """Returns the input of the first decoder block, (B, T, D)."""

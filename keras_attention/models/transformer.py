@@ -134,6 +134,33 @@ class Transformer(TokenExactTraining, keras.Model):
             caches.append(cache)
         return self._parts.to_logits(x)[:, 0], caches
 
+    def attention_weights(self, source_ids, target_ids):
+        """Computes how much every position attends to every other, without dropout.
+
+        Args:
+            source_ids: int32 tensor of shape (B, S): pieces, END, PAD.
+            target_ids: int32 tensor of shape (B, T): START, pieces, PAD.
+
+        Returns:
+            Dictionary of lists with one float32 tensor a block: "encoder_self"
+            (B, H, S, S), "decoder_self" (B, H, T, T), "encoder_decoder" (B, H, T, S).
+        """
+        parts, ask = self._parts, {"return_attention_weights": True, "training": False}
+        kinds = {"encoder_self": [], "decoder_self": [], "encoder_decoder": []}
+        source_mask, target_mask = map(ops.padding_mask, (source_ids, target_ids))
+        x = parts.embed_source(source_ids)
+        for block in parts.encoder_blocks:
+            x, weights = block(x, mask=source_mask, **ask)
+            kinds["encoder_self"].append(weights)
+        memory, x = parts.to_memory(x), parts.embed_target(target_ids)
+        for block in parts.decoder_blocks:
+            x, own, others = block(
+                x, memory, inputs_mask=target_mask, memory_mask=source_mask, **ask
+            )
+            kinds["decoder_self"].append(own)
+            kinds["encoder_decoder"].append(others)
+        return kinds
+
     def get_config(self):
         """Returns the constructor arguments."""
         policy = keras.dtype_policies.serialize(self.dtype_policy)
