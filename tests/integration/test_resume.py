@@ -2,12 +2,10 @@
 
 import json
 import os
-import pathlib
 import shutil
 import signal
 import subprocess
 import sys
-import time
 
 import keras
 import numpy as np
@@ -19,7 +17,6 @@ from keras_attention.training.checkpoint_files import list_checkpoints
 from keras_attention.training.progress import read_metrics
 from keras_attention.training.run import train
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 TIMES = ("minutes", "source_tokens_per_second", "target_tokens_per_second")
 SMALL = {
     "transformer": {
@@ -160,22 +157,14 @@ def test_stopped_by_sigterm_and_resumed_is_the_same_run(whole, tmp_path, step):
     assert_same_run(whole[0], tmp_path)
     kept = [list_checkpoints(d / "checkpoints") for d in (whole[0], tmp_path)]
     assert [p.name for p in kept[0]] == [p.name for p in kept[1]]
-    averages = [
-        keras.saving.load_model(d / "model.keras") for d in (whole[0], tmp_path)
-    ]
-    for one, other in zip(*(m.get_weights() for m in averages), strict=True):
-        assert np.array_equal(one, other)
+    assert_same_model(whole[0], tmp_path)
 
 
 def test_tensorboard_steps_do_not_start_again(whole, tmp_path):
     small_run(tmp_path, max_steps=6)
     small_run(tmp_path)
-    steps = []
-    for path in sorted((tmp_path / "tensorboard").iterdir()):
-        for record in tf.data.TFRecordDataset(str(path)).as_numpy_iterator():
-            event = tf.compat.v1.Event.FromString(record)
-            tags = [value.tag for value in event.summary.value]
-            steps += [event.step] if "train/learning_rate" in tags else []
+    points = event_points(tmp_path / "tensorboard")
+    steps = sorted(step for tag, step in points if tag == "train/learning_rate")
     assert steps == [3, 6, 9, 12]
 
 
@@ -208,35 +197,54 @@ def test_a_run_killed_before_its_first_checkpoint_begins_with_the_same_weights(
     assert_same_run(second, killed)
 
 
-KILLED = """
-import sys, pathlib
-sys.path.insert(0, {tests!r})
-import test_resume
-test_resume.small_run(pathlib.Path({workdir!r}), checkpoint_steps=2)
-"""
-
-
 @pytest.mark.slow
-def test_killed_run_is_the_same_run(tmp_path):
-    whole = tmp_path / "whole"
-    small_run(whole, checkpoint_steps=2)
-    workdir = tmp_path / "killed"
-    code = KILLED.format(tests=str(pathlib.Path(__file__).parent), workdir=str(workdir))
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    for updates in (2, 6):  # twice: the second kill hits a run that was resumed
-        process = subprocess.Popen([sys.executable, "-c", code], env=environment)
-        wait_for(workdir / "checkpoints", updates, process)
-        process.send_signal(signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL
-    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
-    assert_same_run(whole, workdir)
+def test_a_run_killed_again_and_again_is_the_same_run(tmp_path, repository):
+    """Kills at random moments, and inside writes, renames, deletions and averages."""
+    module = "tests.integration.killed_runs"
+    done = subprocess.run(
+        [sys.executable, "-m", module, str(tmp_path), "1"],
+        capture_output=True,
+        text=True,
+        timeout=900,
+        cwd=repository,
+    )
+    assert done.returncode == 0, done.stderr[-3_000:]
+    ends = json.loads(done.stdout.splitlines()[-1])
+    assert ends == [0] + [-signal.SIGKILL] * 12 + [0], done.stdout
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    assert_same_run(whole, killed)
+    assert batches_of(whole.with_suffix(".batches")) == batches_of(
+        killed.with_suffix(".batches")
+    )
+    assert_same_model(whole, killed)
+    points = event_points(whole / "tensorboard")
+    assert len(points) == len(set(points)), "an update is shown once"
+    assert sorted(event_points(killed / "tensorboard")) == sorted(points)
+    for workdir in (whole, killed):
+        assert not list(workdir.rglob(".tmp-*"))
 
 
-def wait_for(directory, updates, process):
-    deadline = time.monotonic() + 300
-    while time.monotonic() < deadline and process.poll() is None:
-        found = list_checkpoints(directory)
-        if found and int(found[-1].name.split("-")[1]) >= updates:
-            return
-        time.sleep(0.005)
-    raise AssertionError(f"no checkpoint of {updates} updates: {process.poll()}")
+def batches_of(path):
+    """The digest of the batch of every update, which all processes agree on."""
+    digests = {}
+    for line in path.read_text().splitlines():
+        step, digest = json.loads(line)
+        assert digests.setdefault(step, digest) == digest
+    return digests
+
+
+def event_points(directory):
+    """(tag, update) of every value in the event files but those of a process."""
+    points = []
+    for path in directory.iterdir():
+        for record in tf.data.TFRecordDataset(str(path)).as_numpy_iterator():
+            event = tf.compat.v1.Event.FromString(record)
+            tags = [value.tag for value in event.summary.value]
+            points += [(t, event.step) for t in tags if not t.startswith("_hparams_")]
+    return points
+
+
+def assert_same_model(one, other):
+    models = [keras.saving.load_model(d / "model.keras") for d in (one, other)]
+    for first, second in zip(*(m.get_weights() for m in models), strict=True):
+        assert np.array_equal(first, second)

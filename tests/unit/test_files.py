@@ -1,5 +1,9 @@
 """Files appear whole or not at all."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from keras_attention import files
@@ -41,3 +45,16 @@ def test_an_error_inside_the_block_replaces_nothing(tmp_path):
             raise RuntimeError("halfway")
     assert path.read_text() == "old"
     assert names(tmp_path) == ["file"]
+
+
+def test_what_killed_processes_left_is_deleted(tmp_path):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    for name in (f".tmp-{ended.pid}-a", f".tmp-{os.getpid()}-b", f".tmp-{ended.pid}"):
+        (tmp_path / name).write_text("half")
+    (tmp_path / ".tmp-step-3").mkdir()
+    (tmp_path / f".tmp-{os.getppid()}-c").write_text("being written")
+    (tmp_path / "d").write_text("whole")
+    files.delete_leftovers(tmp_path)
+    assert names(tmp_path) == sorted([f".tmp-{os.getppid()}-c", "d"])
+    files.delete_leftovers(tmp_path / "missing")

@@ -52,6 +52,17 @@ def damage(path, kind):
         data.write_bytes(data.read_bytes()[:100])
     elif kind == "missing data":
         data.unlink()
+    elif kind == "zero bytes":
+        data.write_bytes(b"")
+    elif kind == "empty directory":
+        data.unlink()
+        index.unlink()
+    elif kind == "garbage":
+        data.write_bytes(bytes(i % 251 for i in range(data.stat().st_size)))
+    elif kind == "changed state":
+        content = data.read_bytes()
+        data.write_bytes(content.replace(b'"best_nll"', b'"best_mll"'))
+        assert data.read_bytes() != content
     elif kind == "missing index":
         index.unlink()
     elif kind == "empty index":
@@ -60,4 +71,14 @@ def damage(path, kind):
         flip(data, 150)
 
 
-KINDS = ["cut", "missing data", "missing index", "empty index", "flipped bit"]
+KINDS = [
+    "cut",
+    "zero bytes",
+    "missing data",
+    "missing index",
+    "empty index",
+    "empty directory",
+    "garbage",
+    "changed state",
+    "flipped bit",
+]

@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 
 from keras_attention.data.tokenizer import SubwordTokenizer
+from keras_attention.training import averaging
 from keras_attention.training.averaging import (
     average_weights,
     average_workdir,
@@ -66,6 +67,34 @@ def test_averages_the_last_checkpoints_into_a_model(run, count, value):
     assert all_weights(path) == {value}
     assert all((weight == value).all() for weight in weights)
     assert not list(run.glob(".tmp*"))
+
+
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+def test_the_best_checkpoint_alone_becomes_the_model(run, model, tmp_path):
+    with pytest.raises(ValueError, match="checkpoint with a validation BLEU.*none in"):
+        average_workdir(run, best=True)
+    workdir = shutil.copytree(run, tmp_path / "run")
+    state = RunState(step=12, best_step=10, best_bleu=20.0)
+    Checkpoints(workdir / "checkpoints", model, state).save()
+    path, _ = average_workdir(workdir, best=True)
+    assert all_weights(path) == {2.0}
+
+
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+def test_a_run_that_goes_on_may_delete_what_is_being_read(run, tmp_path, monkeypatch):
+    workdir = shutil.copytree(run, tmp_path / "run")
+    read, seen = averaging.read_weights, []
+
+    def reading(path):
+        if not seen:  # the run saves while the first one is read
+            shutil.rmtree(workdir / "checkpoints" / "step-9")
+        seen.append(path.name)
+        return read(path)
+
+    monkeypatch.setattr(averaging, "read_weights", reading)
+    path, _ = average_workdir(workdir)
+    assert all_weights(path) == {4.0}
+    assert seen == ["step-9"] + 2 * ["step-10", "step-11"]
 
 
 def test_averages_what_is_there_up_to_the_configured_number(run):

@@ -1,10 +1,16 @@
+import shutil
+
 import numpy as np
 import pytest
 
 from keras_attention.training.checkpoint_files import (
+    best_checkpoint,
+    check_whole,
     checkpoint_step,
+    delete_checkpoint,
     has_checkpoints,
     list_checkpoints,
+    read_state,
     read_weights,
 )
 from tests.unit.training.points import KINDS, damage, write
@@ -23,7 +29,7 @@ def test_damaged_checkpoints_are_checkpoints(tmp_path, name):
     assert has_checkpoints(tmp_path)
 
 
-@pytest.mark.parametrize("kind", KINDS[:-1])  # that bit is not one of a weight
+@pytest.mark.parametrize("kind", KINDS[:-2])  # the last two spare the weights
 def test_weights_of_a_damaged_checkpoint_are_an_error_that_names_it(saved, kind):
     damage(saved[0] / "step-9", kind)
     with pytest.raises(ValueError, match="step-9, which is missing or damaged"):
@@ -33,3 +39,46 @@ def test_weights_of_a_damaged_checkpoint_are_an_error_that_names_it(saved, kind)
 def test_weights_keep_their_order_past_ten(tmp_path):
     path = write(tmp_path, 1, [np.full((1,), i, "float32") for i in range(12)])
     assert [int(v[0]) for v in read_weights(path).values()] == list(range(12))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_damaged_checkpoint_is_not_whole(saved, kind):
+    path = saved[0] / "step-9"
+    check_whole(path)
+    damage(path, kind)
+    with pytest.raises(ValueError, match="step-9, which is missing or damaged"):
+        check_whole(path)
+
+
+def test_the_state_of_a_run_is_read_without_its_model(saved):
+    state = read_state(saved[0] / "step-10")
+    assert state["step"] == 10 and state["window"] == {"seconds": 1.0}
+    write(saved[0], 12, [np.zeros((1,), "float32")])  # of no run
+    assert read_state(saved[0] / "step-12") == {}
+
+
+def test_the_newest_readable_checkpoint_names_the_best(saved):
+    directory, _, state, points = saved
+    assert best_checkpoint(directory) is None
+    state.step, state.best_step = 12, 10
+    points.save()
+    assert best_checkpoint(directory) == directory / "step-10"
+    state.step = 13
+    damage(points.save(), "cut")
+    assert best_checkpoint(directory) == directory / "step-10"
+    assert best_checkpoint(directory / "none") is None
+
+
+def test_a_deletion_that_is_killed_leaves_no_part_under_the_name(saved, monkeypatch):
+    class Killed(BaseException):
+        pass
+
+    def die(path):
+        raise Killed
+
+    monkeypatch.setattr(shutil, "rmtree", die)
+    with pytest.raises(Killed):
+        delete_checkpoint(saved[0] / "step-9")
+    names = [path.name for path in list_checkpoints(saved[0])]
+    assert names == ["step-10", "step-11"]
+    assert (saved[0] / ".tmp-old-step-9").is_dir()

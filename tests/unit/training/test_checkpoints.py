@@ -1,11 +1,18 @@
 import json
 import logging
+import pathlib
 
+import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from keras_attention.training import checkpoints
-from keras_attention.training.checkpoint_files import DAMAGE, list_checkpoints
+from keras_attention.training.checkpoint_files import (
+    check_whole,
+    list_checkpoints,
+    scheduled_checkpoints,
+)
 from keras_attention.training.checkpoints import Checkpoints, RunState
 from tests.unit.training.points import KINDS, damage, flip, make_model, update, values
 
@@ -74,10 +81,10 @@ def test_no_flipped_bit_is_restored_unseen(saved):
         path = sorted(originals)[number % 2]
         flip(path, int(generator.integers(len(originals[path]))))
         try:
-            status = points._checkpoint.read(str(newest / "checkpoint"))
-            status.assert_consumed()
-        except DAMAGE:
+            check_whole(newest)
+        except ValueError:
             continue
+        points._read(newest)
         assert state.step == 11
         for one, other in zip(values(model), wanted, strict=True):
             assert np.array_equal(one, other)
@@ -109,3 +116,98 @@ def test_saving_leaves_the_level_of_the_log(saved, caplog):
     saved[3].save()
     assert logging.getLogger("absl").level == level
     assert "callback duration" not in caplog.text
+
+
+def names_in(directory):
+    return sorted(path.name for path in directory.iterdir())
+
+
+def other_model(units):
+    model = keras.Sequential(
+        [keras.Input((3,)), *(keras.layers.Dense(n) for n in units)]
+    )
+    model.compile(optimizer=keras.optimizers.Adam(0.1), loss="mse")
+    model.optimizer.build(model.trainable_variables)
+    return model
+
+
+@pytest.mark.parametrize("units", [(5,), (4, 4), (4,)])
+def test_checkpoints_of_another_model_are_an_error_and_stay(saved, units):
+    directory, before = saved[0], names_in(saved[0])
+    points = Checkpoints(directory, other_model(units), RunState())
+    with pytest.raises(ValueError, match="step-11, which is whole but does not fit"):
+        points.restore()
+    assert names_in(directory) == before
+
+
+def test_a_state_of_another_version_is_an_error_that_names_the_field(saved):
+    directory, _, _, points = saved
+    dump = checkpoints.dataclasses.asdict
+    checkpoints.dataclasses.asdict = lambda s: {**dump(s), "momentum": 0.9}
+    try:
+        points.save()
+    finally:
+        checkpoints.dataclasses.asdict = dump
+    fresh = Checkpoints(directory, make_model(), RunState())
+    with pytest.raises(ValueError, match="does not fit .*names momentum"):
+        fresh.restore()
+
+
+def test_a_checkpoint_that_may_not_be_read_is_not_called_damaged(saved, monkeypatch):
+    directory, before = saved[0], names_in(saved[0])
+
+    def refuse(path, *_, **__):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(pathlib.Path, "open", refuse)
+    with pytest.raises(PermissionError, match="step-11"):
+        Checkpoints(directory, make_model(), RunState()).restore()
+    assert names_in(directory) == before
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        tf.errors.ResourceExhaustedError(None, None, "x; No space left on device"),
+        OSError(28, "No space left on device"),
+    ],
+)
+def test_a_full_disk_leaves_the_older_checkpoints(saved, monkeypatch, error):
+    directory, model, state, points = saved
+    before = names_in(directory)
+
+    def fill(prefix):
+        pathlib.Path(prefix).write_text("half")
+        raise error
+
+    monkeypatch.setattr(points._checkpoint, "write", fill)
+    level = logging.getLogger("absl").level
+    state.step = 12
+    with pytest.raises(OSError, match="Cannot write the checkpoint .*step-12: .*space"):
+        points.save()
+    assert names_in(directory) == before
+    assert logging.getLogger("absl").level == level
+    assert Checkpoints(directory, make_model(), RunState()).restore().name == "step-11"
+
+
+def test_the_best_is_kept_until_a_better_one_and_never_averaged(tmp_path):
+    state = RunState()
+    points = Checkpoints(tmp_path, make_model(), state, keep=2)
+    for state.step, off_schedule, best, kept in (
+        (2, False, None, [2]),
+        (3, True, 3, [2, 3]),
+        (4, False, 3, [2, 3, 4]),
+        (6, False, 6, [4, 6]),
+        (8, False, 6, [6, 8]),
+        (9, False, 6, [6, 8, 9]),
+        (10, False, 6, [6, 9, 10]),
+        (12, False, 12, [10, 12]),
+    ):
+        state.best_step = best
+        points.save(off_schedule=off_schedule)
+        assert [p.name for p in list_checkpoints(tmp_path)] == [
+            f"step-{step}" for step in kept
+        ]
+        if state.step == 10:  # 6 is none of the last two
+            names = [p.name for p in scheduled_checkpoints(tmp_path)]
+            assert names == ["step-9", "step-10"]

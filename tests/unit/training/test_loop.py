@@ -10,6 +10,7 @@ from keras_attention.config import DecodingConfig, TrainingConfig, TransformerCo
 from keras_attention.training import loop as loops
 from keras_attention.training.checkpoints import RunState
 from keras_attention.training.loop import Loop, RunParts
+from keras_attention.training.profiler import Profiler
 from keras_attention.training.recorder import count_tokens
 
 
@@ -26,11 +27,12 @@ class World:
     """Stands for model, steps, batches, logs and checkpoints at once."""
 
     def __init__(self, batches=4, **training):
-        self.asked, self.records, self.losses = [], [], []
+        self.asked, self.records, self.losses, self.shown = [], [], [], []
+        self.gradient_norm = 0.25
         self.done, self.bad, self.nlls, self.bleus = 0, None, [], []
         names = ("loss", "nll", "perplexity", "token_accuracy")
         self.metrics = [Metric(name, self) for name in names]
-        self.weights, self.stop_training = [], False
+        self.weights, self.stop_training, self.seen_bad = [], False, []
         self.directory = "no/such/directory"
         lengths = np.array([2, 3, 4, 5][:batches])
         self.encoded = types.SimpleNamespace(
@@ -71,6 +73,7 @@ class World:
     def losses_of_validation(self):
         self.asked.append("validate")
         nll = self.nlls.pop(0) if self.nlls else 1.0
+        self.seen_bad.append(self.bad)
         return {"loss": nll, "nll": nll, "perplexity": 2.0, "token_accuracy": 0.5}
 
     def bleu(self):
@@ -88,7 +91,13 @@ class World:
         board = nothing(
             scalars=lambda *_: None, samples=lambda *_: None, sync=lambda: None
         )
-        progress = nothing(train=lambda *_: None, say=lambda *_: None)
+        pictures = nothing(show=lambda step: self.shown.append(step))
+        progress = nothing(
+            train=lambda *_: None,
+            say=lambda *_: None,
+            debug=lambda *_: None,
+            is_due=lambda: False,
+        )
         parts = RunParts(
             config=self.config,
             model=self,
@@ -99,6 +108,8 @@ class World:
             checkpoints=self,
             metrics_log=log,
             tensorboard=board,
+            pictures=pictures,
+            profiler=Profiler(None, 0),
             progress=progress,
             callbacks=callbacks,
             signals=self.signals,
@@ -254,6 +265,65 @@ def test_a_signal_ends_after_the_update_with_a_checkpoint():
     world.train = interrupted
     assert world.run() == "SIGTERM"
     assert world.saves() == ["save off schedule 2"]
+
+
+@pytest.mark.parametrize("options", [{"max_steps": 2}, {"checkpoint_steps": 2}])
+def test_a_signal_where_the_run_saves_anyway_leaves_a_checkpoint_of_the_schedule(
+    options,
+):
+    world = World(**options)
+    train = world.train
+
+    def interrupted(*arguments):
+        train(*arguments)
+        world.signals.received = 15 if world.done == 2 else None
+
+    world.train = interrupted
+    assert world.run() == "SIGTERM"
+    assert world.saves() == ["save 2"]
+    # Where the uninterrupted run validates, so does this one: it will not come back.
+    validations = [r["step"] for r in world.records if r["kind"] == "validation"]
+    assert validations == ([0, 2] if "checkpoint_steps" in options else [0])
+
+
+def test_the_best_bleu_is_saved_beside_the_schedule():
+    world = World(max_steps=8, checkpoint_steps=4, validation_steps=1)
+    world.bleus = [1.0, 3.0, 3.0, 2.0, 4.0, 3.5, 5.0, 1.0]
+    world.run()
+    assert world.saves() == [
+        "save off schedule 1",
+        "save off schedule 2",
+        "save 4",
+        "save off schedule 5",
+        "save off schedule 7",
+        "save 8",
+    ]
+    assert (world.state.best_bleu, world.state.best_step) == (5.0, 7)
+
+
+def test_the_best_bleu_does_not_put_off_the_schedule(monkeypatch):
+    monkeypatch.setattr(loops, "time", Clock())
+    options = {"checkpoint_steps": None, "checkpoint_minutes": 1.0}
+    world = World(max_steps=6, validation_steps=2, **options)
+    world.bleus = [1.0, 2.0, 3.0]
+    world.state = RunState(step=1, batch=1, seconds=25.0, saved_seconds=5.0)
+    world.run()
+    # Seconds: 35 at update 2, 45 and 55 after its validation and save, 65 at update 3.
+    assert world.saves()[:2] == ["save off schedule 2", "save 3"]
+
+
+def test_a_run_that_has_gone_bad_is_not_validated():
+    world = World(max_steps=4, validation_steps=2)
+    train = world.train
+
+    def diverging(*arguments):
+        train(*arguments)
+        world.bad = 1
+
+    world.train = diverging
+    with pytest.raises(FloatingPointError, match="since update 1 .* the pairs 10 of"):
+        world.run()
+    assert world.seen_bad == [None], "only before the first update"
 
 
 def test_callbacks_may_stop_and_see_each_event():
