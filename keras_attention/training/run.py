@@ -2,7 +2,6 @@
 
 import dataclasses
 import pathlib
-import resource
 import signal
 
 from keras_attention.files import delete_leftovers
@@ -11,7 +10,10 @@ from keras_attention.training.callbacks import make_callbacks
 from keras_attention.training.checkpoints import Checkpoints, RunState
 from keras_attention.training.lock import locked, naming_disk_errors
 from keras_attention.training.loop import Loop, RunParts
+from keras_attention.training.memory import peak_memory_gib
+from keras_attention.training.pictures import Pictures, choose_pair
 from keras_attention.training.prepare import compiled_model, prepare
+from keras_attention.training.profiler import Profiler
 from keras_attention.training.progress import MetricsLog, Progress, duration
 from keras_attention.training.signals import StopSignals
 from keras_attention.training.steps import Steps
@@ -120,14 +122,26 @@ def train(
         for directory in (workdir, workdir / TOKENIZER, workdir / TENSORBOARD):
             delete_leftovers(directory)
         inputs = prepare(
-            workdir, data, corpora, preset, overrides, strategy, initial_workdir
+            workdir,
+            data,
+            corpora,
+            preset,
+            overrides,
+            strategy,
+            initial_workdir,
+            stream,
         )
         parts = _assemble(workdir, inputs, strategy, callbacks, stream)
         try:
             _begin(workdir, parts, inputs.tokenizer)
             with parts.signals:  # until here a signal ends the process: nothing is lost
                 return _run(workdir, parts)
+        except FloatingPointError:
+            parts.tensorboard.end_session(succeeded=False)
+            raise
         finally:
+            parts.progress.close()
+            parts.profiler.close()
             parts.metrics_log.close()
             parts.tensorboard.close()
 
@@ -143,6 +157,9 @@ def _begin(workdir, parts, tokenizer):
     parts.steps.start_at(parts.state.step)
     parts.metrics_log.open_at(parts.state.step)
     parts.tensorboard.open_at(parts.state.step)
+    parts.tensorboard.begin_session(parts.config)
+    if parts.state.step == 0:
+        parts.pictures.begin()
 
 
 def _run(workdir, parts):
@@ -157,10 +174,12 @@ def _run(workdir, parts):
     if path is not None:
         parts.model.set_weights(weights)
         values = loop.validate("final")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20  # KiB on Linux
+        parts.pictures.embeddings(state.step)
+    peak = peak_memory_gib()
     if path is not None:
         record = {"kind": "end", "step": state.step, "reason": reason}
         parts.metrics_log.write({**record, "peak_memory_gib": peak})
+        parts.tensorboard.end_session(succeeded=True)
     parts.progress.say(
         f"stopped by {reason} at step {state.step} after {duration(state.seconds)} "
         f"of training; peak memory {peak:.2f} GiB"
@@ -181,7 +200,8 @@ def _assemble(workdir, inputs, strategy, callbacks, stream):
     progress.say(inputs.describe())
     model = compiled_model(config, strategy)
     steps = Steps(model, strategy, training.jit_compile)
-    validator = None
+    board = TensorBoardLog(workdir / TENSORBOARD)
+    validator, pair = None, None
     if inputs.valid_batches is not None:
         validator = Validator(
             model,
@@ -192,6 +212,7 @@ def _assemble(workdir, inputs, strategy, callbacks, stream):
             config["decoding"],
             training.validation_sentences,
         )
+        pair = choose_pair(inputs.valid, inputs.tokenizer, training)
     state = RunState()
     keep = max(training.average_checkpoints, SPARE_CHECKPOINTS)
     return RunParts(
@@ -203,7 +224,9 @@ def _assemble(workdir, inputs, strategy, callbacks, stream):
         state=state,
         checkpoints=Checkpoints(workdir / CHECKPOINTS, model, state, keep),
         metrics_log=MetricsLog(workdir / METRICS),
-        tensorboard=TensorBoardLog(workdir / TENSORBOARD),
+        tensorboard=board,
+        pictures=Pictures(board, model, inputs.tokenizer, pair, training.histograms),
+        profiler=Profiler(workdir / TENSORBOARD, training.profile_steps),
         progress=progress,
         callbacks=make_callbacks(callbacks, model, training.max_steps),
         signals=StopSignals(),
