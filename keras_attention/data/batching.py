@@ -4,6 +4,8 @@ The order of an epoch is a pure function of (seed, epoch), so a resumed run goes
 with the batch that the uninterrupted run would have used, whatever the machine.
 """
 
+import functools
+
 import numpy as np
 
 from keras_attention.data.encoded import PAIRS_A_PASS
@@ -11,6 +13,7 @@ from keras_attention.data.pipeline import epoch_dataset
 from keras_attention.data.plan import Plan
 
 MAX_BUCKETS = 16
+PLANS_KEPT = 2
 
 
 class TokenBatches:
@@ -59,6 +62,7 @@ class TokenBatches:
             self._buckets[part] = bucket_of[cells]
         self._counts = np.bincount(bucket_of, counts, len(lengths)).astype(np.int64)
         self._starts, self._kinds = self._places()
+        self._plan = functools.lru_cache(maxsize=PLANS_KEPT)(self._make_plan)
 
     def _cells(self):
         """Iterates over slices of the pairs and the cells of each: pieces and END."""
@@ -89,8 +93,11 @@ class TokenBatches:
 
         Returns:
             Sequence of (indices of pairs, (rows, length)), a `Plan`; only the last
-            has fewer indices than rows.
+            has fewer indices than rows. The last two plans asked for are kept.
         """
+        return self._plan(int(epoch), bool(shuffle))
+
+    def _make_plan(self, epoch, shuffle):
         order = np.arange(self.encoded.num_pairs, dtype=np.uint32)
         numbers = np.arange(len(self._starts))
         if shuffle:
@@ -98,6 +105,7 @@ class TokenBatches:
             rng.shuffle(order)
             rng.shuffle(numbers[: self._num_full()])  # the part-filled one stays last
         order = self._by_bucket(order)
+        order.flags.writeable = False
         return Plan(order, self._starts[numbers], self._kinds[numbers], self.shapes)
 
     def _num_full(self):

@@ -1,13 +1,21 @@
 """The data sets give the planned batches, from any batch on, to any consumer."""
 
+import gc
 import subprocess
 import sys
+import weakref
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_attention.data import EncodedCorpus, TokenBatches, make_dataset
+from keras_attention.data import (
+    EncodedCorpus,
+    TokenBatches,
+    batching,
+    make_dataset,
+    plan,
+)
 
 
 def make_batches():
@@ -41,8 +49,8 @@ def same(one, other):
 
 
 def planned(batches, epoch, shuffle=True):
-    plan = batches.plan(epoch, shuffle)
-    return [batches.encoded.padded(rows, shape) for rows, shape in plan]
+    padded = batches.encoded.padded
+    return [padded(rows, shape) for rows, shape in batches.plan(epoch, shuffle)]
 
 
 @pytest.mark.parametrize("shuffle", [True, False])
@@ -76,6 +84,25 @@ def test_several_epochs(batches):
 def test_the_end_of_an_epoch_waits_for_no_tuner(batches):
     for dataset in (batches.dataset(0), make_dataset(batches)):
         assert dataset.options().autotune.enabled is False
+
+
+def test_epochs_that_have_been_read_take_no_memory(monkeypatch):
+    plans, batches = [], make_batches()
+
+    class Watched(plan.Plan):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            plans.append(weakref.ref(self))
+
+    monkeypatch.setattr(batching, "Plan", Watched)
+    for epoch in range(3):
+        for _ in batches.dataset(epoch):
+            pass
+    for _ in make_dataset(batches, epochs=2, first_epoch=3):
+        pass
+    gc.collect()
+    assert len(plans) == 5  # one for each epoch
+    assert sum(reference() is not None for reference in plans) == batching.PLANS_KEPT
 
 
 def test_an_endless_dataset_goes_on(batches):
