@@ -46,17 +46,18 @@ setup(
         # Older versions read a crafted model file unsafely (CVE-2026-1260).
         "sentencepiece>=0.2.1,<0.3",
         "tensorflow-datasets>=4.9.9,<5",
+        # TensorFlow no longer brings it. What its tabs read (hyper-parameters, the
+        # projector, pictures) is written in its own formats.
+        "tensorboard>=2.20,<3",
+        "matplotlib>=3.10,<4",
     ],
     extras_require={
-        # To look at the logs of a run; writing them needs nothing.
-        "tensorboard": ["tensorboard>=2.20,<3"],
         "test": [
             "build>=1.2",
             "hypothesis>=6.100",
             "mypy>=2.0",
             "pytest>=9.0",
             "ruff>=0.17",
-            "tensorboard>=2.20,<3",
         ],
     },
     entry_points={

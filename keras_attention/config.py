@@ -132,6 +132,8 @@ class TrainingConfig(Config):
         validation_steps: validate every so many updates, None = with a checkpoint.
         validation_sentences: sentences translated at a validation for BLEU.
         log_steps: updates between two lines of metrics.
+        histograms: show at validations how every weight is distributed.
+        profile_steps: updates that every process of the run profiles; 0 = none.
         patience: stop after so many validations without a better figure, None = never.
         patience_metric: that figure: validation "nll", or "bleu" of the translations.
         tokenizer_kind: "bpe" (5.1), "unigram" or "wordpiece" (5.1, English-French).
@@ -167,6 +169,8 @@ class TrainingConfig(Config):
     validation_steps: int | None = None
     validation_sentences: int = 1_000
     log_steps: int = 100
+    histograms: bool = False
+    profile_steps: int = 0
     patience: int | None = None
     patience_metric: str = "nll"
     tokenizer_kind: str = "bpe"
@@ -186,7 +190,7 @@ class TrainingConfig(Config):
             "patience",
             optional=True,
         )
-        self._check(check_integer, "validation_sentences", minimum=0)
+        self._check(check_integer, "validation_sentences", "profile_steps", minimum=0)
         self._check(check_integer, "seed", minimum=0, maximum=2**32 - 1)
         self._check(
             check_number,
@@ -203,7 +207,7 @@ class TrainingConfig(Config):
         self._check(check_choice, "dtype_policy", choices=DTYPE_POLICIES)
         self._check(check_choice, "patience_metric", choices=PATIENCE_METRICS)
         self._check(check_choice, "tokenizer_kind", choices=TOKENIZER_KINDS)
-        self._check(check_boolean, "jit_compile")
+        self._check(check_boolean, "jit_compile", "histograms")
         if self.checkpoint_steps is None and self.checkpoint_minutes is None:
             raise ValueError(
                 "A run needs `checkpoint_steps` or `checkpoint_minutes`, or nothing "

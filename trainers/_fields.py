@@ -66,6 +66,8 @@ CONFIG_FIELDS = {
         "validation_steps": (int, None, "validate every so many updates"),
         "validation_sentences": (int, 1_000, "translated at a validation for BLEU"),
         "log_steps": (int, 100, "updates between two lines of metrics"),
+        "histograms": (bool, False, "show how weights are distributed"),
+        "profile_steps": (int, 0, "updates under the profiler, after a few others"),
         "patience": (int, None, "validations without a better one before the end"),
         "patience_metric": (("nll", "bleu"), "nll", "what makes a validation better"),
         "tokenizer_kind": (("bpe", "unigram", "wordpiece"), "bpe", "kind of subwords"),

@@ -1,5 +1,6 @@
 """How good translations are."""
 
 from keras_attention.evaluation.corpus_bleu import BleuResult, corpus_bleu
+from keras_attention.evaluation.corpus_chrf import ChrfResult, corpus_chrf
 
-__all__ = ["BleuResult", "corpus_bleu"]
+__all__ = ["BleuResult", "ChrfResult", "corpus_bleu", "corpus_chrf"]

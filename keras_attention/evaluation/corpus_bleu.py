@@ -49,13 +49,7 @@ def corpus_bleu(hypotheses, references, lowercase=False):
     Reference:
         Post 2018, "A Call for Clarity in Reporting BLEU Scores".
     """
-    hypotheses = _check_strings("hypotheses", hypotheses)
-    references = _check_strings("references", references)
-    if len(hypotheses) != len(references):
-        raise ValueError(
-            "BLEU needs one reference for each hypothesis. Received: "
-            f"{len(hypotheses)} hypotheses and {len(references)} references."
-        )
+    hypotheses, references = check_beside("BLEU", hypotheses, references)
     from sacrebleu.metrics import BLEU
 
     metric = BLEU(lowercase=lowercase, tokenize="13a")
@@ -68,6 +62,27 @@ def corpus_bleu(hypotheses, references, lowercase=False):
         hypothesis_length=found.sys_len,
         reference_length=found.ref_len,
     )
+
+
+def check_beside(score, hypotheses, references):
+    """Returns both sides as lists of str, of which each has its counterpart.
+
+    Args:
+        score: name of what is computed, for the message.
+        hypotheses, references: iterables of str.
+
+    Raises:
+        ValueError: something that is no list of str, empty lists, or lists of
+            different lengths.
+    """
+    hypotheses = _check_strings("hypotheses", hypotheses)
+    references = _check_strings("references", references)
+    if len(hypotheses) != len(references):
+        raise ValueError(
+            f"{score} needs one reference for each hypothesis. Received: "
+            f"{len(hypotheses)} hypotheses and {len(references)} references."
+        )
+    return hypotheses, references
 
 
 def _check_strings(name, values):
@@ -87,6 +102,6 @@ def _check_strings(name, values):
     if not values:
         raise ValueError(
             f"`{name}` must hold at least one sentence. Received: an empty list. "
-            "The BLEU of nothing is not defined."
+            "The score of nothing is not defined."
         )
     return values

@@ -24,6 +24,8 @@ class RunParts:
     checkpoints: object
     metrics_log: object
     tensorboard: object
+    pictures: object
+    profiler: object
     progress: object
     callbacks: object  # or None
     signals: object
@@ -90,7 +92,8 @@ class Loop:
     def _update(self, inputs, label_ids, counts):
         state = self.state
         self._call("on_train_batch_begin", state.batch)
-        self.parts.steps.train(inputs, label_ids)
+        with self.parts.profiler.update(state.step + 1):
+            self.parts.steps.train(inputs, label_ids)
         self.recorder.add({**counts, "pending": counts["target_tokens"], "updates": 1})
         if self.parts.callbacks is not None:
             logs = metric_values(self.parts.model)
@@ -101,8 +104,7 @@ class Loop:
 
     def _after_update(self):
         state, training = self.state, self.training
-        if state.step % training.log_steps == 0:
-            self.recorder.log()
+        self.recorder.after_update()
         save, ending = self._save_is_due(), self._end_reason() is not None
         every = training.validation_steps
         # Whatever a signal says: the run that goes on will not come back here.
@@ -165,7 +167,9 @@ class Loop:
         if self.state.step > 0:  # an untrained model would only babble to its limits
             scores, samples = self.parts.validator.bleu()
             values.update(scores)
-            self.parts.tensorboard.samples(self.state.step, samples)
+            self.parts.tensorboard.samples(kind, self.state.step, samples)
+            if kind == "validation":
+                self.parts.pictures.show(self.state.step)
         self._call("on_test_end", values)
         self._tick()
         if kind == "validation":

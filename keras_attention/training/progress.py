@@ -1,6 +1,8 @@
 """What a run says about itself: a line for people, a file for programs."""
 
 import json
+import logging
+import math
 import os
 import pathlib
 import sys
@@ -8,6 +10,7 @@ import time
 
 from keras_attention.files import write_atomically
 
+_LOGGER = logging.getLogger(__name__)
 _SHOWN = ("nll", "perplexity", "token_accuracy", "bleu", "learning_rate")
 
 
@@ -99,6 +102,7 @@ class Progress:
         self._stream = stream or sys.stderr
         self._live = self._stream.isatty()
         self._width = 0
+        self._shown_at = -math.inf
 
     def say(self, text):
         """Writes a line that stays."""
@@ -107,6 +111,22 @@ class Progress:
         stamp = time.strftime("%H:%M:%S")
         self._stream.write(("\r" if self._live else f"{stamp} ") + text + end)
         self._stream.flush()
+
+    def debug(self, text):
+        """Writes a line that stays if details are asked for (`--verbosity 1`)."""
+        if _LOGGER.isEnabledFor(logging.DEBUG):
+            self.say(text)
+
+    def is_due(self):
+        """Says whether the line that renews itself is older than a second."""
+        return self._live and time.monotonic() - self._shown_at >= 1
+
+    def close(self):
+        """Ends the line that renews itself, so that what follows has its own."""
+        if self._width:
+            self._width = 0
+            self._stream.write("\n")
+            self._stream.flush()
 
     def train(self, record, seconds, step_seconds):
         """Shows a record of training.
@@ -121,16 +141,20 @@ class Progress:
             f"+{record['target_tokens_per_second']:.0f} tokens/s"
         )
         left = duration(self.seconds_left(record["step"], seconds, step_seconds))
-        text = (
-            f"step {record['step']}/{self._max_steps}  {shown(record)}  {rates}  "
-            f"{left} left"
-        )
+        step = f"step {record['step']}/{self._max_steps}"
         if not self._live:
-            self.say(text)
+            self.say(f"{step}  {shown(record)}  {rates}  {left} left")
             return
+        figures = f"nll {record['nll']:.4g}  lr {record['learning_rate']:.3g}"
+        self._renew(f"{step}  {figures}  {rates}  {left} left")
+
+    def _renew(self, text):
+        # A line that wraps could not be overwritten.
+        text = text[: _columns(self._stream) - 1]
         self._stream.write("\r" + text + " " * max(0, self._width - len(text)))
         self._stream.flush()
         self._width = len(text)
+        self._shown_at = time.monotonic()
 
     def seconds_left(self, step, seconds, step_seconds):
         """Returns an estimate of the seconds until the last update."""
@@ -138,6 +162,13 @@ class Progress:
         if self._max_minutes is not None:
             left = min(left, max(0.0, self._max_minutes * 60 - seconds))
         return left
+
+
+def _columns(stream):
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    except OSError:  # not a terminal of this system
+        return 80
 
 
 def shown(record):

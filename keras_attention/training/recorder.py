@@ -4,6 +4,7 @@ import collections.abc
 import math
 
 from keras_attention.objectives.schedule import NoamSchedule
+from keras_attention.training.memory import memory_figures
 from keras_attention.training.validation import metric_values
 
 _MEANS = ("loss", "nll", "token_accuracy")
@@ -21,6 +22,7 @@ class Recorder:
         self.parts = parts
         self.state = parts.state
         self._check = check
+        self._log_steps = parts.config["training"].log_steps
         training = parts.config["training"]
         self.schedule = NoamSchedule(
             parts.config["transformer"].model_dim,
@@ -50,26 +52,51 @@ class Recorder:
         for totals in (state.window, state.epoch_sums):
             _add(totals, {**sums, "weight": weight})
 
+    def after_update(self):
+        """Records what is due by the number of updates, and shows what is by time."""
+        if self.state.step % self._log_steps == 0:
+            self.log()
+        elif self.parts.progress.is_due():
+            self._show(self._record(self._peek()))
+
     def log(self):
         """Records the updates since the last record."""
         self.fold()
-        state, window = self.state, self.state.window
-        seconds = max(window["seconds"], 1e-9)
-        record = {
+        record = self._record(self.state.window)
+        norm = float(self.parts.model.gradient_norm)
+        record["gradient_norm"] = norm if math.isfinite(norm) else None
+        record.update(memory_figures())
+        self._show(record)
+        self.state.window = {}
+        self.write("train", record)
+
+    def _record(self, window):
+        state, seconds = self.state, max(window["seconds"], 1e-9)
+        tokens = {side: window[f"{side}_tokens"] for side in ("source", "target")}
+        return {
             "kind": "train",
             "step": state.step,
             "epoch": state.epoch,
             **_means(window),
             "learning_rate": float(self.schedule(state.step - 1)),
-            "source_tokens_per_second": window["source_tokens"] / seconds,
-            "target_tokens_per_second": window["target_tokens"] / seconds,
-            "real_token_share": (window["source_tokens"] + window["target_tokens"])
-            / window["cells"],
+            "source_tokens_per_second": tokens["source"] / seconds,
+            "target_tokens_per_second": tokens["target"] / seconds,
+            "real_token_share": sum(tokens.values()) / window["cells"],
             "minutes": state.seconds / 60,
         }
-        self.parts.progress.train(record, state.seconds, seconds / window["updates"])
-        state.window = {}
-        self.write("train", record)
+
+    def _show(self, record):
+        window = self.state.window
+        step_seconds = window["seconds"] / window["updates"]
+        self.parts.progress.train(record, self.state.seconds, step_seconds)
+
+    def _peek(self):
+        # The window as `fold` would make it, without a change to any sum: where a run
+        # is looked at must not show in its figures.
+        window = dict(self.state.window)
+        weight, values = window["pending"], metric_values(self.parts.model)
+        _add(window, {**{n: values[n] * weight for n in _MEANS}, "weight": weight})
+        return window
 
     def write(self, group, record):
         """Writes a record for programs and, its numbers, for TensorBoard."""

@@ -1,28 +1,28 @@
-"""TensorBoard scalars and texts over the number of updates.
+"""What TensorBoard shows of a run, over the number of updates.
 
 The stock Keras callback counts its own steps and starts again after a resume; here the
 x-axis is the optimizer's update, and a run that goes on from a checkpoint first takes
-out what an earlier process wrote past it.
+out what an earlier process wrote past it. All of a run is one entry of TensorBoard's
+list, so that several workdirs can be compared.
 """
 
-import os
 import pathlib
+import re
+import struct
 
 import tensorflow as tf
+from tensorboard.plugins.image.metadata import create_summary_metadata
 
-_EVENTS = "events.out.tfevents.*"
+from keras_attention.training.event_files import EVENTS, truncate_events
+from keras_attention.training.hyper_parameters import (
+    session_end,
+    session_start,
+    table_of_runs,
+)
 
-
-def _metadata(plugin, data_class):
-    # What tf.summary.scalar and tf.summary.text write; those two need the tensorboard
-    # package, which only a reader of the files has to install.
-    metadata = tf.compat.v1.SummaryMetadata(data_class=data_class)
-    metadata.plugin_data.plugin_name = plugin
-    return metadata
-
-
-_SCALAR = _metadata("scalars", "DATA_CLASS_SCALAR")
-_TEXT = _metadata("text", "DATA_CLASS_TENSOR")
+# What a record of training tells of the machine, not of the model.
+_SYSTEM = re.compile(r".*(per_second|memory_gib|minutes|real_token_share)")
+_MARKUP = re.compile(r"([\\`*_{}\[\]()#+.!|<>&~-])")
 
 
 class TensorBoardLog:
@@ -33,7 +33,7 @@ class TensorBoardLog:
     """
 
     def __init__(self, directory):
-        self._directory = pathlib.Path(directory)
+        self.directory = pathlib.Path(directory)
         self._writer = None
 
     def open_at(self, step):
@@ -42,29 +42,74 @@ class TensorBoardLog:
         Args:
             step: later events, and at 0 all events, are removed.
         """
-        for path in sorted(self._directory.glob(_EVENTS)):
+        for path in sorted(self.directory.glob(EVENTS)):
             truncate_events(path, step if step > 0 else -1)
-        self._writer = tf.summary.create_file_writer(str(self._directory))
+        self._writer = tf.summary.create_file_writer(str(self.directory))
 
     def scalars(self, group, step, values):
-        """Writes the numbers among `values` as `group/name`."""
+        """Writes the numbers among `values` under the tags that `scalar_tag` gives."""
         with self._writer.as_default(step):
             for name, value in values.items():
                 if isinstance(value, (int, float)):
-                    number = tf.constant(value, tf.float32)
-                    tf.summary.write(f"{group}/{name}", number, metadata=_SCALAR)
+                    tf.summary.scalar(scalar_tag(group, name), value)
 
-    def samples(self, step, rows):
+    def samples(self, group, step, rows):
         """Writes translations as a table.
 
         Args:
+            group: "validation" or "final".
             step: updates done.
             rows: triples (source, reference, translation) of strings.
         """
         cells = [["source", "reference", "translation"], *rows]
+        table = [[_MARKUP.sub(r"\\\1", cell) for cell in row] for row in cells]
         with self._writer.as_default(step):
-            table = tf.constant([list(row) for row in cells])
-            tf.summary.write("validation/samples", table, metadata=_TEXT)
+            tf.summary.text(f"{group}/samples", table)
+
+    def picture(self, tag, step, png):
+        """Writes a picture.
+
+        Args:
+            tag: str.
+            step: updates done.
+            png: bytes.
+        """
+        # The header of a PNG holds width and height as its bytes 16 to 23.
+        width, height = struct.unpack(">II", png[16:24])
+        values = tf.constant([str(width).encode(), str(height).encode(), png])
+        metadata = create_summary_metadata(
+            display_name=None, description=None, converted_to_tensor=True
+        )
+        with self._writer.as_default(step):
+            tf.summary.write(tag, values, metadata=metadata)
+
+    def histograms(self, step, values):
+        """Writes the distribution of each array of a dictionary as `weights/name`."""
+        with self._writer.as_default(step):
+            for name, array in values.items():
+                tf.summary.histogram(f"weights/{name}", array)
+
+    def graph(self, graph):
+        """Writes a `tf.Graph`."""
+        with self._writer.as_default(0):
+            tf.summary.graph(graph)
+
+    def begin_session(self, config):
+        """Tells the HParams tab which run this is; every process of a run does.
+
+        Args:
+            config: configuration of the run.
+        """
+        self._write_proto(table_of_runs())
+        self._write_proto(session_start(config))
+
+    def end_session(self, succeeded):
+        """Tells the HParams tab how the run ended; one that goes on later does not."""
+        self._write_proto(session_end(succeeded))
+
+    def _write_proto(self, summary):
+        with self._writer.as_default(0):
+            tf.summary.experimental.write_raw_pb(summary.SerializeToString())
 
     def sync(self):
         """Writes everything out."""
@@ -76,30 +121,20 @@ class TensorBoardLog:
             self._writer.close()
 
 
-def truncate_events(path, step):
-    """Rewrites an event file without the events past an update.
+def scalar_tag(group, name):
+    """Returns the tag of a number in `metrics.jsonl`.
+
+    What a record of training says about the machine has a section of its own.
 
     Args:
-        path: of the event file; a record cut short at its end is dropped.
-        step: last update to keep; -1 drops every event and deletes the file.
+        group: kind of the record.
+        name: of the number.
+
+    Example:
+
+    >>> scalar_tag("train", "nll"), scalar_tag("train", "peak_memory_gib")
+    ('train/nll', 'system/peak_memory_gib')
     """
-    if step < 0:
-        os.remove(path)
-        return
-    # TensorBoard reads every file whose name holds "tfevents"; the temporary must not.
-    temporary = pathlib.Path(path).with_name(f".tmp-{os.getpid()}")
-    with tf.io.TFRecordWriter(str(temporary)) as writer:
-        for record in _records(path):
-            if tf.compat.v1.Event.FromString(record).step <= step:
-                writer.write(record)
-    os.replace(temporary, path)
-
-
-def _records(path):
-    # Ends at the first record that was cut short by a kill.
-    records = tf.data.TFRecordDataset(str(path)).as_numpy_iterator()
-    while True:
-        try:
-            yield next(records)
-        except (StopIteration, tf.errors.DataLossError):
-            return
+    if group == "train" and _SYSTEM.fullmatch(name):
+        group = "system"
+    return f"{group}/{name}"

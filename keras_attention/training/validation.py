@@ -1,9 +1,12 @@
-"""How good a model is while it trains: nll on all of the set, BLEU on its head."""
+"""How good a model is while it trains: nll on the set, BLEU and chrF on its head."""
 
 import contextlib
 
 from keras_attention.decoding.translator import Translator
 from keras_attention.evaluation.corpus_bleu import corpus_bleu
+from keras_attention.evaluation.corpus_chrf import corpus_chrf
+
+SAMPLES = 10  # translations to read
 
 
 class Validator:
@@ -17,15 +20,20 @@ class Validator:
         corpus: the same pairs as text.
         tokenizer: a `SubwordTokenizer`.
         decoding: a `DecodingConfig`; the search itself is greedy.
-        sentences: how many of the first sentences are translated; 0 = none.
+        sentences: how many of the first sentences are translated for BLEU and chrF;
+            0 = none, and no samples.
     """
 
     def __init__(self, model, steps, batches, corpus, tokenizer, decoding, sentences):
         self._model = model
         self._steps = steps
         self._batches = batches
-        self._sources = list(corpus.sources[:sentences])
-        self._references = list(corpus.targets[:sentences])
+        self._samples = spread(len(corpus.sources), SAMPLES) if sentences else []
+        rows = [*range(min(sentences, len(corpus.sources)))]
+        self._scored = len(rows)
+        self._rows = rows + [row for row in self._samples if row >= len(rows)]
+        self._sources = [corpus.sources[row] for row in self._rows]
+        self._references = [corpus.targets[row] for row in self._rows]
         greedy = decoding.replace(beam_size=1, num_hypotheses=1)
         self._translator = Translator(model, tokenizer, greedy)
 
@@ -40,21 +48,39 @@ class Validator:
         """Returns (values, samples) of the translations of the first sentences.
 
         Returns:
-            values: "bleu" (mixed case, 13a), its "bleu_signature" and the number of
-                "bleu_sentences"; empty when none are translated.
-            samples: a few triples (source, reference, translation).
+            values: "bleu" (mixed case, 13a) and "chrf" (chrF2), the "bleu_signature"
+                and the number of "bleu_sentences" of both; empty when none are
+                translated.
+            samples: triples (source, reference, translation), the same ones each time,
+                evenly spread over the whole set.
         """
         if not self._sources:
             return {}, []
         translations = self._translator(self._sources)
-        result = corpus_bleu(translations, self._references)
+        pair = translations[: self._scored], self._references[: self._scored]
+        result = corpus_bleu(*pair)
         values = {
             "bleu": float(result.score),
             "bleu_signature": str(result.signature),
-            "bleu_sentences": len(translations),
+            "bleu_sentences": self._scored,
+            "chrf": float(corpus_chrf(*pair).score),
         }
-        rows = list(zip(self._sources, self._references, translations, strict=True))
-        return values, rows[:5]
+        triples = zip(self._sources, self._references, translations, strict=True)
+        found = dict(zip(self._rows, triples, strict=True))
+        return values, [found[row] for row in self._samples]
+
+
+def spread(count, wanted):
+    """Returns up to `wanted` different numbers below `count`, evenly spread.
+
+    Example:
+
+    >>> spread(101, 5), spread(2, 5)
+    ([0, 25, 50, 75, 100], [0, 1])
+    """
+    if count <= wanted:
+        return list(range(count))
+    return [row * (count - 1) // (wanted - 1) for row in range(wanted)]
 
 
 def metric_values(model):

@@ -36,11 +36,13 @@ CHANGEABLE = {
         "average_checkpoints",
         "checkpoint_minutes",
         "checkpoint_steps",
+        "histograms",
         "log_steps",
         "max_minutes",
         "max_steps",
         "patience",
         "patience_metric",
+        "profile_steps",
         "validation_sentences",
         "validation_steps",
     ),
@@ -114,15 +116,25 @@ def check_same_run(recorded, wanted):
             for field in old
             if old[field] != new[field] and field not in CHANGEABLE[part]
         ]
-    old, new = recorded["data"].get("sha256"), wanted["data"]["sha256"]
-    if old != new:
-        differences.append("data: the training pairs are not those of the workdir")
-    old, new = (side["data"].get("tokenizer_sha256") for side in (recorded, wanted))
-    if old not in (None, new):  # None: recorded by a version that did not say
-        differences.append("data: the tokenizer is not the one the run began with")
+    differences += _data_differences(recorded["data"], wanted["data"])
     if differences:
         raise ValueError(
             "The workdir holds a run with another configuration, and a run keeps its "
             f"configuration. Received: {'; '.join(differences)}. "
             "Take another workdir, or the values of this one."
         )
+
+
+def _data_differences(old, new):
+    differences = []
+    for kind, digest in (("training", "sha256"), ("validation", "valid_sha256")):
+        if digest in old and old[digest] != new.get(digest):
+            text = f"data: the {kind} pairs are not those of the workdir"
+            for name in ("pairs", "sources"):
+                if old.get(name) != new.get(name):
+                    text += f", {name} {old.get(name)} there, {new.get(name)} now"
+            differences.append(text)
+    name = "tokenizer_sha256"
+    if name in old and old[name] != new.get(name):
+        differences.append("data: the tokenizer is not the one the run began with")
+    return differences

@@ -39,7 +39,7 @@ def test_scalars_lie_over_the_updates(tmp_path):
 def test_samples_are_a_table_of_text(tmp_path):
     board = TensorBoardLog(tmp_path)
     board.open_at(0)
-    board.samples(3, [("a dog", "ein Hund", "ein Hündchen")])
+    board.samples("validation", 3, [("a dog", "ein Hund", "ein Hündchen")])
     board.close()
     ((step, value),) = events(tmp_path)
     assert step == 3 and value.metadata.plugin_data.plugin_name == "text"
