@@ -110,12 +110,16 @@ def prepare(
     say = Progress(config["training"].max_steps, stream=stream).say
     encoded = _encode(train, tokenizer, config["training"], workdir / ENCODED, say)
     batches = _batches(encoded, config["training"])
+    encoded_valid = valid and encode_pairs(
+        valid, tokenizer, *_maxima(config["training"])
+    )
     config["data"] = {
         "sources": data or {},
         "pairs": encoded.num_pairs,
         "dropped": encoded.dropped,
         "real_token_share": batches.real_token_share(0),
         "sha256": encoded.sha256,
+        "valid_sha256": encoded_valid.sha256 if valid else None,
         "tokenizer_sha256": tokenizer.sha256,
     }
     if initial_workdir is not None:
@@ -124,11 +128,7 @@ def prepare(
     # Before its first checkpoint a run holds nothing that a changed value would spoil.
     if recorded is not None and has_checkpoints(workdir / CHECKPOINTS):
         check_same_run(recorded, config)
-    valid_batches = None
-    if valid:
-        maxima = _maxima(config["training"])
-        encoded = encode_pairs(valid, tokenizer, *maxima)
-        valid_batches = _batches(encoded, config["training"])
+    valid_batches = encoded_valid and _batches(encoded_valid, config["training"])
     return RunInputs(config, tokenizer, batches, valid, valid_batches)
 
 

@@ -17,7 +17,13 @@ from keras_attention.training.checkpoint_files import list_checkpoints
 from keras_attention.training.progress import read_metrics
 from keras_attention.training.run import train
 
-TIMES = ("minutes", "source_tokens_per_second", "target_tokens_per_second")
+TIMES = (
+    "minutes",
+    "source_tokens_per_second",
+    "target_tokens_per_second",
+    "memory_gib",
+    "peak_memory_gib",
+)
 SMALL = {
     "transformer": {
         "vocabulary_size": 28,

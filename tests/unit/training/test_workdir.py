@@ -70,8 +70,19 @@ def test_a_difference_is_named_with_both_values():
 
 def test_other_pairs_are_another_run():
     changed = {**config(), "data": {"sha256": "b"}}
-    with pytest.raises(ValueError, match="training pairs are not those"):
+    expected = "training pairs are not those of the workdir, pairs 3 there, None now"
+    with pytest.raises(ValueError, match=expected):
         workdirs.check_same_run(config(), changed)
+
+
+def test_other_validation_pairs_are_another_history():
+    old, new = config(), config()
+    new["data"] = {"sha256": "a", "pairs": 3, "valid_sha256": "c"}
+    workdirs.check_same_run(old, new)  # recorded before it was said
+    for recorded in ("b", None):
+        old["data"] = {"sha256": "a", "pairs": 3, "valid_sha256": recorded}
+        with pytest.raises(ValueError, match="validation pairs are not those"):
+            workdirs.check_same_run(old, new)
 
 
 def test_another_tokenizer_is_another_run():
