@@ -242,7 +242,7 @@ def batches_of(path):
 def event_points(directory):
     """(tag, update) of every value in the event files but those of a process."""
     points = []
-    for path in directory.iterdir():
+    for path in directory.glob("events.out.tfevents.*"):
         for record in tf.data.TFRecordDataset(str(path)).as_numpy_iterator():
             event = tf.compat.v1.Event.FromString(record)
             tags = [value.tag for value in event.summary.value]
