@@ -1,5 +1,6 @@
 """How a Transformer is compiled, fitted and measured with Keras."""
 
+import functools
 import types
 
 import keras
@@ -62,18 +63,48 @@ class TokenExactTraining:
             loss: `LabelSmoothedCrossEntropy`, or a Keras loss whose `call` gives
                 (B, T).
             micro_batches: parts that a replica's batch is computed in, one after the
-                other; they change the memory, not the update.
+                other; they change the memory, not the update. Rows that do not split
+                evenly are filled up with rows of PAD.
             gradient_clip_norm: clips the norm of the global batch's whole gradient;
                 the paper does not clip.
             jit_compile: compile the step with XLA, once for every shape of a batch.
                 Keras would do so by itself on one GPU ("auto").
             **kwargs: `run_eagerly`, `steps_per_execution`.
 
+        What is exact where: with `fit`, `evaluate`, `train_on_batch` and the package's
+        own loop an update is the gradient of (sum of token losses) / (real target
+        tokens of the global batch), and the four metrics are means over tokens,
+
+        - on one device, for any batches, with `steps_per_execution` and with
+          `jit_compile`;
+        - under a `MirroredStrategy` in one process, if the model is built and compiled
+          in its scope. Keras splits every global batch by rows. Batches of
+          `make_dataset` split evenly; of other data sets the last may not: a replica
+          then has fewer rows, or none, and counts with the tokens that it has. The
+          empty step that Keras runs after a finite data set counts for nothing.
+          `steps_per_execution` above 1 and `jit_compile=True` fail in TensorFlow under
+          several replicas and are refused;
+        - not under a `MultiWorkerMirroredStrategy`, where `fit` and `evaluate` of Keras
+          cannot work and are refused; the package's own loop can.
+
+        A data set of one's own yields (inputs, label_ids) or (inputs, label_ids,
+        weights). Without weights the tokens that are not PAD count, each as 1. A plain
+        mask is such weights: boolean or numbers of shape (B, T), or (B,) or (B, 1) for
+        whole sentences; a PAD label never counts. The loss is then
+        sum(weight * loss) / sum(weight), over all replicas. Keras masks that layers
+        pass on are not read: the logits carry none.
+
+        Under "mixed_float16" Keras wraps the optimizer in a `LossScaleOptimizer`: a
+        gradient that overflows skips its update, on all replicas alike, and halves the
+        scale; neither `optimizer.iterations` nor the learning rate moves.
+
         Raises:
             ValueError: metrics of the user's, which would not be exact over tokens
                 and replicas; a loss that is no `Loss`; a micro-batch count or a norm
-                that cannot work.
+                that cannot work; `steps_per_execution` above 1 or `jit_compile` under
+                several replicas.
         """
+        self._check_replicas(jit_compile, kwargs.get("steps_per_execution", 1))
         if kwargs.get("metrics") or kwargs.get("weighted_metrics"):
             raise ValueError(
                 "Transformer measures loss, nll, perplexity and token_accuracy itself, "
@@ -95,6 +126,18 @@ class TokenExactTraining:
         super().compile(
             optimizer=optimizer, loss=loss, jit_compile=jit_compile, **kwargs
         )
+
+    def _check_replicas(self, jit_compile, steps_per_execution):
+        strategy = getattr(self, "_distribute_strategy", None)  # TensorFlow's alone
+        replicas = strategy.num_replicas_in_sync if strategy is not None else 1
+        if replicas > 1 and (jit_compile is True or steps_per_execution > 1):
+            raise ValueError(
+                "`jit_compile=True` and `steps_per_execution` above 1 work with one "
+                "replica only (TensorFlow cannot sum gradients across devices inside "
+                f"them). Received: jit_compile={jit_compile}, steps_per_execution="
+                f"{steps_per_execution}, replicas={replicas}. Leave them out, or use "
+                "one device."
+            )
 
     def get_compile_config(self):
         """Returns what `compile_from_config` needs."""
@@ -124,6 +167,20 @@ class TokenExactTraining:
         from keras_attention.models import update
 
         return update.test_step(self, data)
+
+    @functools.wraps(keras.Model.fit)
+    def fit(self, *args, **kwargs):
+        from keras_attention.models import update
+
+        update.check_workers(self, "fit")
+        return super().fit(*args, **kwargs)
+
+    @functools.wraps(keras.Model.evaluate)
+    def evaluate(self, *args, **kwargs):
+        from keras_attention.models import update
+
+        update.check_workers(self, "evaluate")
+        return super().evaluate(*args, **kwargs)
 
     def _maybe_symbolic_build(self, iterator=None, data_batch=None):
         # Under a strategy Keras draws a batch to build the model with, and averages

@@ -6,6 +6,7 @@ package's own loop both call `train_step`, in replica context.
 """
 
 import tensorflow as tf
+from keras import ops
 
 from keras_attention.objectives.losses import (
     exponential_sums,
@@ -59,6 +60,27 @@ def test_step(model, data):
     return _results(model)
 
 
+def check_workers(model, method):
+    """Refuses `fit` and `evaluate` of Keras under many workers.
+
+    Args:
+        model: `Transformer`.
+        method: name of the method that was called.
+
+    Raises:
+        ValueError: the model was built under a `MultiWorkerMirroredStrategy`.
+    """
+    strategy = model.distribute_strategy
+    if isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
+        raise ValueError(
+            f"`{method}` of Keras does not work with many workers: it reduces what a "
+            "step returns over an axis that scalars lack, and cannot resume. Expected "
+            "a model built under one process's strategy. Received: "
+            f"{type(strategy).__name__}. Run `python -m trainers.train_translation`, "
+            "or `keras_attention.training.run.train`, in every worker with TF_CONFIG."
+        )
+
+
 def _unpack(model, data):
     if model._token_loss is None:
         raise ValueError(
@@ -105,27 +127,14 @@ def _sum_of_gradients(model, inputs, labels, weights, tokens):
     parts = model._micro_batches
     if parts == 1:
         return _micro_batch_gradients(model, inputs, labels, weights, tokens)
-    rows = tf.shape(labels)[0]
-    check = tf.debugging.assert_equal(
-        rows % parts,
-        0,
-        f"The rows of a replica's batch must be a multiple of micro_batches={parts}.",
+    batch = tf.nest.map_structure(
+        lambda tensor: _fold(tensor, parts), (inputs, labels, weights)
     )
-    with tf.control_dependencies([check]):
-        size = rows // parts
     sums = [tf.zeros(v.shape, v.dtype) for v in model.trainable_variables]
 
     def body(part, sums):
-        def rows_of(tensor):
-            return tensor[part * size : (part + 1) * size]
-
-        gradients = _micro_batch_gradients(
-            model,
-            {name: rows_of(tensor) for name, tensor in inputs.items()},
-            rows_of(labels),
-            rows_of(weights),
-            tokens,
-        )
+        rows = tf.nest.map_structure(lambda tensor: tf.gather(tensor, part), batch)
+        gradients = _micro_batch_gradients(model, *rows, tokens)
         return part + 1, [
             total + new for total, new in zip(sums, gradients, strict=True)
         ]
@@ -135,6 +144,18 @@ def _sum_of_gradients(model, inputs, labels, weights, tokens):
         lambda part, _: part < parts, body, (0, sums), parallel_iterations=1
     )
     return sums
+
+
+def _fold(tensor, parts):
+    """Folds (B, ...) into (parts, B / parts, ...), B filled up with rows of PAD.
+
+    Such rows change nothing, so any number of rows will do. (A check would not: XLA
+    drops assertions.)
+    """
+    rows, *others = ops.shape(tensor)
+    missing = -rows % parts
+    tensor = tf.pad(tensor, [[0, missing], *([0, 0] for _ in others)])
+    return tf.reshape(tensor, [parts, (rows + missing) // parts, *others])
 
 
 def _measure_and_clip_norm(model, gradients):
