@@ -1,5 +1,6 @@
 """BPE and unigram models of SentencePiece: learned in Python, run in a graph."""
 
+import collections
 import hashlib
 import io
 import re
@@ -23,14 +24,18 @@ from keras_attention.vocabulary import (
 
 UNKNOWN_SURFACE = "\u2047"
 # The BPE trainer aborts the process on a word of 65 536 characters, and NFKC makes
-# up to 18 characters of one; so longer lines are learned from in parts.
+# up to 18 characters of one; so longer lines and words are learned from in parts.
 MAX_LINE_CHARACTERS = 3_000
 # The trainer skips lines that hold the characters it uses itself.
 _RESERVED = str.maketrans({"\u2585": " ", "\u2047": "??", "\u2581": " "})
 
 
 def learn_model(lines, vocabulary_size, kind, byte_fallback=False):
-    """Learns a SentencePiece model.
+    """Learns a SentencePiece model from all of the lines; nothing is sampled.
+
+    BPE merges inside words only, so for "bpe" the distinct words and their counts are
+    kept, which grow far slower than the text. The trainer of "unigram" counts
+    substrings of lines and holds the whole text in memory.
 
     Args:
         lines: iterable of str or bytes; nothing is skipped, whatever its length.
@@ -49,7 +54,8 @@ def learn_model(lines, vocabulary_size, kind, byte_fallback=False):
     model = io.BytesIO()
     try:
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=_parts(lines),
+            sentence_iterator=_counted(lines) if kind == "bpe" else _lines(lines),
+            input_format="tsv" if kind == "bpe" else "",
             model_writer=model,
             model_type=kind,
             vocab_size=vocabulary_size,
@@ -73,13 +79,33 @@ def learn_model(lines, vocabulary_size, kind, byte_fallback=False):
     return model.getvalue()
 
 
-def _parts(lines):
+def _counted(lines):
+    """Words and their counts, which give the same merges as the lines."""
+    counts = collections.Counter()
+    for line in _cleaned(lines):
+        counts.update(line.split(" "))
+    del counts[""]
+    for word, count in counts.items():
+        for part in _parts(word):
+            yield f"{part}\t{count}"
+
+
+def _lines(lines):
+    for line in _cleaned(lines):
+        yield from _parts(line)
+
+
+def _cleaned(lines):
     for line in lines:
         line = clean_text(line).translate(_RESERVED)
         for piece in SPECIAL_PIECES:  # the trainer would not see their characters
             line = line.replace(piece, f"{piece[0]} {piece[1:-1]} {piece[-1]}")
-        for start in range(0, len(line), MAX_LINE_CHARACTERS):
-            yield line[start : start + MAX_LINE_CHARACTERS]
+        yield line
+
+
+def _parts(text):
+    for start in range(0, len(text), MAX_LINE_CHARACTERS):
+        yield text[start : start + MAX_LINE_CHARACTERS]
 
 
 def _explain(error, vocabulary_size, kind):
