@@ -136,6 +136,8 @@ class TrainingConfig(Config):
         profile_steps: updates that every process of the run profiles; 0 = none.
         patience: stop after so many validations without a better figure, None = never.
         patience_metric: that figure: validation "nll", or "bleu" of the translations.
+        peer_timeout_seconds: of many workers: how long one waits for another to come,
+            or at an update; more than a validation or a checkpoint takes.
         tokenizer_kind: "bpe" (5.1), "unigram" or "wordpiece" (5.1, English-French).
 
     Example:
@@ -173,6 +175,7 @@ class TrainingConfig(Config):
     profile_steps: int = 0
     patience: int | None = None
     patience_metric: str = "nll"
+    peer_timeout_seconds: float = 600.0
     tokenizer_kind: str = "bpe"
 
     def __post_init__(self):
@@ -203,6 +206,7 @@ class TrainingConfig(Config):
         self._check(
             check_number, "learning_rate_scale", "optimizer_epsilon", open_low=True
         )
+        self._check(check_number, "peer_timeout_seconds", open_low=True)
         self._check(check_number, "beta_1", "beta_2", "label_smoothing", high=1.0)
         self._check(check_choice, "dtype_policy", choices=DTYPE_POLICIES)
         self._check(check_choice, "patience_metric", choices=PATIENCE_METRICS)

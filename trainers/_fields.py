@@ -70,6 +70,7 @@ CONFIG_FIELDS = {
         "profile_steps": (int, 0, "updates under the profiler, after a few others"),
         "patience": (int, None, "validations without a better one before the end"),
         "patience_metric": (("nll", "bleu"), "nll", "what makes a validation better"),
+        "peer_timeout_seconds": (float, 600.0, "wait so long for another worker"),
         "tokenizer_kind": (("bpe", "unigram", "wordpiece"), "bpe", "kind of subwords"),
     },
     "decoding": {

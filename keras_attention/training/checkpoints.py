@@ -28,6 +28,7 @@ from keras_attention.training.checkpoint_files import (
     list_checkpoints,
     scheduled_checkpoints,
 )
+from keras_attention.training.workers import Alone
 
 
 @dataclasses.dataclass
@@ -93,25 +94,32 @@ class Checkpoints:
         model: a compiled `Transformer` whose optimizer is built.
         state: the `RunState` that is saved, and changed by `restore`.
         keep: checkpoints of the schedule to keep.
+        workers: `Alone` or `Workers`. All of them save and restore together; the chief
+            writes, and says which checkpoint is read.
     """
 
-    def __init__(self, directory, model, state, keep=5):
+    def __init__(self, directory, model, state, keep=5, workers=None):
         self.directory = pathlib.Path(directory)
         self.directory.mkdir(parents=True, exist_ok=True)
         self.keep = keep
         self._state = state
+        self._workers = workers or Alone()
         weights = {id(variable) for variable in model.weights}
         metrics = [v for metric in model.metrics for v in metric.variables]
         taken = weights | {id(variable) for variable in metrics}
         others = [v for v in model.non_trainable_variables if id(v) not in taken]
+        # A metric has a part on every replica. The sum of the parts is saved.
+        self._metrics = metrics
+        self._sums = [tf.Variable(tf.zeros(v.shape, v.dtype)) for v in metrics]
         self._checkpoint = tf.train.Checkpoint(
             weights=[v.value for v in model.weights],
             optimizer=[v.value for v in model.optimizer.variables],
             generators=[v.value for v in others],
-            metrics=[v.value for v in metrics],
+            metrics=self._sums,
             state=_StateEntry(state),
         )
-        delete_leftovers(self.directory)
+        if self._workers.is_chief:
+            delete_leftovers(self.directory)
 
     def save(self, off_schedule=False):
         """Saves the run as it stands.
@@ -122,12 +130,16 @@ class Checkpoints:
                 others.
 
         Returns:
-            The path of the new checkpoint.
+            The path of the new checkpoint; None on a worker that is not the chief.
 
         Raises:
             OSError: it could not be written, as on a full disk; the others are as
                 they were.
         """
+        for kept, variable in zip(self._sums, self._metrics, strict=True):
+            kept.assign(variable.numpy())
+        if not self._workers.is_chief:
+            return None
         target = self.directory / f"step-{self._state.step}"
         temporary = self.directory / f".tmp-{target.name}"
         try:
@@ -176,14 +188,20 @@ class Checkpoints:
                 another version of the package, and stays as it is.
             PermissionError: a checkpoint may not be read.
         """
+        name = self._workers.from_chief(self._newest_whole)
+        if name is None:
+            return None
+        self._read(self.directory / name)
+        return self.directory / name
+
+    def _newest_whole(self):
         for path in reversed(list_checkpoints(self.directory)):
             try:
                 check_whole(path)
             except ValueError as error:
                 _set_aside(path, error.__cause__)
                 continue
-            self._read(path)
-            return path
+            return path.name
         if has_checkpoints(self.directory):
             damaged = len(list(self.directory.glob("damaged-*")))
             raise ValueError(
@@ -196,6 +214,8 @@ class Checkpoints:
     def _read(self, path):
         try:
             self._checkpoint.read(str(path / PREFIX)).assert_consumed()
+            for kept, variable in zip(self._sums, self._metrics, strict=True):
+                variable.assign(kept)
         except DAMAGE as error:
             raise ValueError(
                 "Expected a checkpoint of this model, written by this version of the "
@@ -212,7 +232,7 @@ def _set_aside(path, error):
     warnings.warn(
         f"The checkpoint {path} is damaged and was renamed to {aside.name} "
         f"({first_line(error)}); the one before it is used.",
-        stacklevel=3,
+        stacklevel=5,  # of what called `restore`
     )
 
 

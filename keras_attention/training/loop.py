@@ -5,6 +5,7 @@ import math
 import signal
 import time
 
+from keras_attention.training.lockstep import Lockstep
 from keras_attention.training.nonfinite import check_finite
 from keras_attention.training.progress import duration, shown
 from keras_attention.training.recorder import Recorder, count_tokens
@@ -29,6 +30,7 @@ class RunParts:
     progress: object
     callbacks: object  # or None
     signals: object
+    workers: object
 
 
 class Loop:
@@ -43,6 +45,7 @@ class Loop:
         self.state = parts.state
         self.training = parts.config["training"]
         self.recorder = Recorder(parts, self._check_finite)
+        self.lockstep = Lockstep(parts.workers, parts.state, parts.signals, parts.model)
         self._saved_step = self.state.step
         self._mark = None
         self._validation = {}
@@ -62,6 +65,7 @@ class Loop:
         self._call("on_train_begin")
         if self.state.step == 0:
             self.validate()
+        self.lockstep.agree()
         reason = self._stop_reason()
         while reason is None:
             reason = self._epoch()
@@ -87,6 +91,7 @@ class Loop:
         logs.update({f"val_{k}": v for k, v in self._validation.items()})
         self._call("on_epoch_end", state.epoch, logs)
         state.epoch, state.batch, state.epoch_sums = state.epoch + 1, 0, {}
+        self.lockstep.agree()
         return self._stop_reason()
 
     def _update(self, inputs, label_ids, counts):
@@ -105,6 +110,7 @@ class Loop:
     def _after_update(self):
         state, training = self.state, self.training
         self.recorder.after_update()
+        self.lockstep.after_update()
         save, ending = self._save_is_due(), self._end_reason() is not None
         every = training.validation_steps
         # Whatever a signal says: the run that goes on will not come back here.
@@ -126,7 +132,7 @@ class Loop:
         return minutes is not None and waited >= minutes * 60
 
     def _stop_reason(self):
-        received = self.parts.signals.received
+        received = self.lockstep.received
         if received is not None:
             return signal.Signals(received).name
         return self._end_reason()
@@ -141,13 +147,13 @@ class Loop:
         stale = {"nll": state.stale_validations, "bleu": state.stale_bleu_validations}
         if training.patience and stale[training.patience_metric] >= training.patience:
             return "patience"
-        return "callback" if self.parts.model.stop_training else None
+        return "callback" if self.lockstep.stop_training else None
 
     def _tick(self):
         # Adds the time since the last call to the run's time.
         now = time.monotonic()
         passed, self._mark = now - self._mark, now
-        self.state.seconds += passed
+        self.lockstep.spend(passed)
         return passed
 
     def validate(self, kind="validation"):
@@ -165,13 +171,15 @@ class Loop:
         self._call("on_test_begin")
         values = self.parts.validator.losses()
         if self.state.step > 0:  # an untrained model would only babble to its limits
-            scores, samples = self.parts.validator.bleu()
+            # The others wait: a search has no part that could be shared.
+            scores, samples = self.parts.workers.from_chief(self.parts.validator.bleu)
             values.update(scores)
             self.parts.tensorboard.samples(kind, self.state.step, samples)
             if kind == "validation":
                 self.parts.pictures.show(self.state.step)
         self._call("on_test_end", values)
         self._tick()
+        self.lockstep.agree()
         if kind == "validation":
             self._compare(values)
             self._validation = values

@@ -27,6 +27,7 @@ from keras_attention.training.workdir import (
     read_config,
     versions,
 )
+from keras_attention.training.workers import Alone, check_started_alike
 
 ENCODED = "encoded"  # the ids of a corpus of files; may be deleted between two starts
 
@@ -69,6 +70,7 @@ def prepare(
     strategy,
     initial_workdir=None,
     stream=None,
+    workers=None,
 ):
     """Reads all that a run needs, learning the tokenizer if the workdir has none.
 
@@ -84,6 +86,8 @@ def prepare(
         strategy: a `tf.distribute.Strategy`.
         initial_workdir: an earlier run whose tokenizer a workdir without one takes.
         stream: for lines of progress; None = standard error.
+        workers: `Alone` or `Workers`. The chief learns and tokenizes; the others
+            wait, and read what it has written.
 
     Returns:
         `RunInputs`.
@@ -91,8 +95,9 @@ def prepare(
     Raises:
         ValueError: the workdir holds a run with another configuration, vocabulary or
             other pairs; no pairs; validation without pairs; or values that cannot
-            work.
+            work. Or the workers were not started alike.
     """
+    workers = workers or Alone()
     recorded = read_config(workdir)
     if data is None and corpora is None and recorded is not None:
         data = recorded["data"].get("sources")
@@ -104,11 +109,15 @@ def prepare(
     check_replicas(strategy, draft["training"])
     train, valid = Corpora(*corpora) if corpora else load_corpora(**(data or {}))
     _check_validation(draft["training"], valid)
+    check_started_alike(workers, draft, train, valid, initial_workdir)
     kind = draft["training"].tokenizer_kind
-    tokenizer = _tokenizer(workdir, train, size, kind, initial_workdir)
-    config = choose_config(recorded, preset, overrides, tokenizer.vocabulary_size)
-    say = Progress(config["training"].max_steps, stream=stream).say
-    encoded = _encode(train, tokenizer, config["training"], workdir / ENCODED, say)
+    with workers.chief_first():
+        if not workers.is_chief:
+            workers.await_file(workdir / TOKENIZER / CONFIG_FILE)
+        tokenizer = _tokenizer(workdir, train, size, kind, initial_workdir)
+        config = choose_config(recorded, preset, overrides, tokenizer.vocabulary_size)
+        say = Progress(config["training"].max_steps, stream=stream).say
+        encoded = _encode(train, tokenizer, config["training"], workdir / ENCODED, say)
     batches = _batches(encoded, config["training"])
     encoded_valid = valid and encode_pairs(
         valid, tokenizer, *_maxima(config["training"])
@@ -124,6 +133,7 @@ def prepare(
     }
     if initial_workdir is not None:
         config["initial_workdir"] = str(initial_workdir)
+    workers.check_same({k: v for k, v in config["data"].items() if k != "sources"})
     config["versions"] = versions()
     # Before its first checkpoint a run holds nothing that a changed value would spoil.
     if recorded is not None and has_checkpoints(workdir / CHECKPOINTS):

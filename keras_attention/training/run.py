@@ -1,18 +1,22 @@
 """A run: from two text files, or the workdir of an earlier part, to a trained model."""
 
+import contextlib
 import dataclasses
 import pathlib
 import signal
 
+from keras_attention.decoding.loading import load_transformer
 from keras_attention.files import delete_leftovers
 from keras_attention.training.averaging import average_workdir, load_initial_weights
 from keras_attention.training.callbacks import make_callbacks
 from keras_attention.training.checkpoints import Checkpoints, RunState
+from keras_attention.training.cluster import read_cluster
+from keras_attention.training.followers import Mute
 from keras_attention.training.lock import locked, naming_disk_errors
 from keras_attention.training.loop import Loop, RunParts
 from keras_attention.training.memory import peak_memory_gib
 from keras_attention.training.pictures import Pictures, choose_pair
-from keras_attention.training.prepare import compiled_model, prepare
+from keras_attention.training.prepare import choose_config, compiled_model, prepare
 from keras_attention.training.profiler import Profiler
 from keras_attention.training.progress import MetricsLog, Progress, duration
 from keras_attention.training.signals import StopSignals
@@ -23,10 +27,13 @@ from keras_attention.training.validation import Validator
 from keras_attention.training.workdir import (
     CHECKPOINTS,
     METRICS,
+    MODEL,
     TENSORBOARD,
     TOKENIZER,
+    read_config,
     write_config,
 )
+from keras_attention.training.workers import connect, workers_of
 
 SPARE_CHECKPOINTS = 2  # kept at least, so that a damaged newest one has a fallback
 
@@ -97,7 +104,9 @@ def train(
         initial_workdir: an earlier run whose weights a new run starts from. A workdir
             without tokenizer takes its; model and vocabulary must be the same.
         callbacks: Keras callbacks.
-        strategy: a `tf.distribute.Strategy`; None = `make_strategy()`.
+        strategy: a `tf.distribute.Strategy`; None = several workers where `TF_CONFIG`
+            names them (all call this with the same arguments and a workdir that they
+            share), else `make_strategy()`.
         stream: for the lines of progress; None = standard error.
 
     Returns:
@@ -109,18 +118,22 @@ def train(
         BlockingIOError: another process trains in the workdir.
         OSError: the workdir cannot be written to any more, as on a full disk.
         FloatingPointError: the loss was not finite.
+        LostWorkerError: another worker never came, or does not answer any more.
     """
     workdir = pathlib.Path(workdir)
-    workdir.mkdir(parents=True, exist_ok=True)
     overrides = {
         "transformer": dict(transformer or {}),
         "training": dict(training or {}),
         "decoding": dict(decoding or {}),
     }
-    strategy = strategy or make_strategy()
-    with naming_disk_errors(workdir), locked(workdir):
+    cluster = read_cluster() if strategy is None else None
+    workdir.mkdir(parents=True, exist_ok=True)
+    strategy, workers = _join(cluster, strategy, workdir, preset, overrides, stream)
+    lock = locked(workdir) if workers.is_chief else contextlib.nullcontext()
+    with naming_disk_errors(workdir), lock, workers.telling_of_loss():
         for directory in (workdir, workdir / TOKENIZER, workdir / TENSORBOARD):
-            delete_leftovers(directory)
+            if workers.is_chief:
+                delete_leftovers(directory)
         inputs = prepare(
             workdir,
             data,
@@ -130,8 +143,9 @@ def train(
             strategy,
             initial_workdir,
             stream,
+            workers,
         )
-        parts = _assemble(workdir, inputs, strategy, callbacks, stream)
+        parts = _assemble(workdir, inputs, strategy, callbacks, stream, workers)
         try:
             _begin(workdir, parts, inputs.tokenizer)
             with parts.signals:  # until here a signal ends the process: nothing is lost
@@ -146,6 +160,18 @@ def train(
             parts.tensorboard.close()
 
 
+def _join(cluster, strategy, workdir, preset, overrides, stream):
+    # Returns (strategy, workers). The other workers are waited for before TensorFlow
+    # does anything, as its collective operations ask for it.
+    size = overrides["transformer"].get("vocabulary_size") or 37_000
+    draft = choose_config(read_config(workdir), preset, overrides, size)["training"]
+    if cluster is not None:
+        say = Progress(draft.max_steps, stream=stream).say
+        return connect(cluster, draft.peer_timeout_seconds, say)
+    strategy = strategy or make_strategy()
+    return strategy, workers_of(strategy, draft.peer_timeout_seconds)
+
+
 def _begin(workdir, parts, tokenizer):
     restored = parts.checkpoints.restore()
     if restored is not None:
@@ -153,7 +179,8 @@ def _begin(workdir, parts, tokenizer):
     elif "initial_workdir" in parts.config:  # of this command or recorded
         initial = parts.config["initial_workdir"]
         load_initial_weights(parts.model, parts.config, tokenizer, initial)
-    write_config(workdir, parts.config)
+    if parts.workers.is_chief:
+        write_config(workdir, parts.config)
     parts.steps.start_at(parts.state.step)
     parts.metrics_log.open_at(parts.state.step)
     parts.tensorboard.open_at(parts.state.step)
@@ -163,14 +190,15 @@ def _begin(workdir, parts, tokenizer):
 
 
 def _run(workdir, parts):
-    loop, state, signals = Loop(parts), parts.state, parts.signals
-    reason = loop.run()
+    loop, state = Loop(parts), parts.state
+    reason, lockstep = loop.run(), loop.lockstep
+    lockstep.agree()  # a signal may have come while it was saved
     path, values = None, {}
-    if signals.received is None:
-        count = parts.config["training"].average_checkpoints
-        path, weights = average_workdir(workdir, parts.config, count)
-    if path is not None and signals.received is not None:  # while it was averaged
-        reason, path = signal.Signals(signals.received).name, None
+    if lockstep.received is None:
+        path, weights = _average(workdir, parts)
+        lockstep.agree()
+    if path is not None and lockstep.received is not None:  # while it was averaged
+        reason, path = signal.Signals(lockstep.received).name, None
     if path is not None:
         parts.model.set_weights(weights)
         values = loop.validate("final")
@@ -190,17 +218,29 @@ def _run(workdir, parts):
             f"the time limit came after {state.step} of {most} updates; the same "
             "command with a larger max_minutes goes on from here"
         )
+    parts.workers.everyone("ends")  # none leaves while another still needs it
     return RunResult(reason, state.step, state.seconds, values, path)
 
 
-def _assemble(workdir, inputs, strategy, callbacks, stream):
+def _average(workdir, parts):
+    count = parts.config["training"].average_checkpoints
+    with parts.workers.chief_first():
+        if parts.workers.is_chief:
+            return average_workdir(workdir, parts.config, count)
+        path = workdir / MODEL
+        return path, load_transformer(path).get_weights()
+
+
+def _assemble(workdir, inputs, strategy, callbacks, stream, workers):
     config = inputs.config
     training = config["training"]
     progress = Progress(training.max_steps, training.max_minutes, stream)
+    if not workers.is_chief:
+        progress = Mute()
     progress.say(inputs.describe())
     model = compiled_model(config, strategy)
     steps = Steps(model, strategy, training.jit_compile)
-    board = TensorBoardLog(workdir / TENSORBOARD)
+    board = TensorBoardLog(workdir / TENSORBOARD) if workers.is_chief else Mute()
     validator, pair = None, None
     if inputs.valid_batches is not None:
         validator = Validator(
@@ -213,6 +253,8 @@ def _assemble(workdir, inputs, strategy, callbacks, stream):
             training.validation_sentences,
         )
         pair = choose_pair(inputs.valid, inputs.tokenizer, training)
+    pictures = Pictures(board, model, inputs.tokenizer, pair, training.histograms)
+    profiler = Profiler(workdir / TENSORBOARD, training.profile_steps)
     state = RunState()
     keep = max(training.average_checkpoints, SPARE_CHECKPOINTS)
     return RunParts(
@@ -222,12 +264,13 @@ def _assemble(workdir, inputs, strategy, callbacks, stream):
         batches=inputs.train_batches,
         validator=validator,
         state=state,
-        checkpoints=Checkpoints(workdir / CHECKPOINTS, model, state, keep),
-        metrics_log=MetricsLog(workdir / METRICS),
+        checkpoints=Checkpoints(workdir / CHECKPOINTS, model, state, keep, workers),
+        metrics_log=MetricsLog(workdir / METRICS) if workers.is_chief else Mute(),
         tensorboard=board,
-        pictures=Pictures(board, model, inputs.tokenizer, pair, training.histograms),
-        profiler=Profiler(workdir / TENSORBOARD, training.profile_steps),
+        pictures=pictures if workers.is_chief else Mute(),
+        profiler=profiler if workers.is_chief else Mute(),
         progress=progress,
         callbacks=make_callbacks(callbacks, model, training.max_steps),
         signals=StopSignals(),
+        workers=workers,
     )

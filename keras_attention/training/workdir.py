@@ -42,6 +42,7 @@ CHANGEABLE = {
         "max_steps",
         "patience",
         "patience_metric",
+        "peer_timeout_seconds",
         "profile_steps",
         "validation_sentences",
         "validation_steps",
