@@ -20,6 +20,7 @@ test compares with this table. A binary reads:
         _flags.run_binary(main)
 """
 
+import logging as python_logging
 import os
 import pathlib
 import signal
@@ -168,6 +169,13 @@ def existing_workdir(*needed):
     return directory
 
 
+def progress_stream():
+    """Returns where lines of progress go: nowhere with `--verbosity` below 0 (info)."""
+    if FLAGS.verbosity < logging.INFO:
+        return open(os.devnull, "w", encoding="utf-8")
+    return sys.stderr
+
+
 def load_tensorflow():
     """Imports TensorFlow and finds the devices, without what it says of itself.
 
@@ -236,6 +244,8 @@ def run_binary(main):
     _occupy_closed_descriptors()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     FLAGS.set_default("verbosity", logging.INFO)
+    # With --verbosity 1 it would tell every font that it looks at.
+    python_logging.getLogger("matplotlib").setLevel(python_logging.WARNING)
 
     def guarded(_):
         try:
@@ -250,7 +260,8 @@ def run_binary(main):
         except (app.UsageError, ValueError) as error:
             _fail(error)
         except (OSError, zipfile.BadZipFile, FloatingPointError) as error:
-            _fail(error, code=1)
+            # A lost worker of many has a code of its own, which schedulers know.
+            _fail(error, code=getattr(error, "exit_code", 1))
 
     module = sys.modules[main.__module__]
     try:

@@ -3,6 +3,8 @@
 import collections.abc
 import math
 
+import tensorflow as tf
+
 from keras_attention.objectives.schedule import NoamSchedule
 from keras_attention.training.memory import memory_figures
 from keras_attention.training.validation import metric_values
@@ -56,14 +58,16 @@ class Recorder:
         """Records what is due by the number of updates, and shows what is by time."""
         if self.state.step % self._log_steps == 0:
             self.log()
-        elif self.parts.progress.is_due():
+        # To read a metric of many workers takes them all, and time is not the same.
+        elif self.parts.workers.count == 1 and self.parts.progress.is_due():
             self._show(self._record(self._peek()))
 
     def log(self):
         """Records the updates since the last record."""
         self.fold()
         record = self._record(self.state.window)
-        norm = float(self.parts.model.gradient_norm)
+        # `float` of a variable fails when replicas mirror it.
+        norm = float(tf.convert_to_tensor(self.parts.model.gradient_norm))
         record["gradient_norm"] = norm if math.isfinite(norm) else None
         record.update(memory_figures())
         self._show(record)

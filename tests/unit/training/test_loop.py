@@ -12,6 +12,7 @@ from keras_attention.training.checkpoints import RunState
 from keras_attention.training.loop import Loop, RunParts
 from keras_attention.training.profiler import Profiler
 from keras_attention.training.recorder import count_tokens
+from keras_attention.training.workers import Alone
 
 
 class Metric:
@@ -113,6 +114,7 @@ class World:
             progress=progress,
             callbacks=callbacks,
             signals=self.signals,
+            workers=Alone(),
         )
         return Loop(parts).run()
 
