@@ -42,6 +42,7 @@ def main():
         training=TRAINING(),
         decoding=DECODING(),
         initial_workdir=_flags.FLAGS.initial_workdir,
+        stream=_flags.progress_stream(),
     )
     return result.exit_code
 

@@ -1,14 +1,13 @@
 """What the heads of a model attend to, as numbers and as pictures."""
 
 import io
+import math
 import warnings
 
 import numpy as np
 
 KINDS = ("encoder_self", "decoder_self", "encoder_decoder")
-_COLUMNS = 4
-_CELL, _MARGIN = 0.16, 0.85  # inches
-_SMALLEST, _LARGEST = 1.6, 6.0
+_CELL, _MARGIN, _SMALLEST, _LARGEST = 0.16, 0.9, (3.2, 1.8), 16.0  # inches
 
 
 def attention_weights(model, source_ids, target_ids):
@@ -88,23 +87,24 @@ def draw_heads(weights, queries, keys, title):
             "`weights` must have the shape (heads, queries, keys). Received: shape "
             f"{weights.shape}, {len(queries)} queries and {len(keys)} keys."
         )
-    columns = min(_COLUMNS, len(weights))
-    rows = -(-len(weights) // columns)
-    width, height = (_inches(len(labels)) for labels in (keys, queries))
-    size = (_MARGIN + columns * width, _MARGIN + 0.3 + rows * (height + 0.25))
+    sheet, corners = _side_by_side(weights)
+    size = [
+        min(max(_MARGIN + cells * _CELL, least), _LARGEST)
+        for cells, least in zip(reversed(sheet.shape), _SMALLEST, strict=True)
+    ]
     # Figure alone, not pyplot: no window system, and nothing is kept after the call.
+    # One pair of axes for all heads takes a third of the time of one pair each.
     figure = Figure(figsize=size, dpi=100)
-    axes = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
+    axes = figure.subplots()
+    axes.imshow(sheet, vmin=0, vmax=1, cmap="Blues", aspect="auto")
+    axes.set_title(title, fontsize=9, parse_math=False)
+    axes.tick_params(length=0, pad=2)
+    for side in axes.spines.values():
+        side.set_visible(False)
+    _label(axes, corners, queries, keys)
     figure.subplots_adjust(
-        left=_MARGIN / size[0],
-        right=1 - 0.1 / size[0],
-        bottom=_MARGIN / size[1],
-        top=1 - 0.55 / size[1],
-        wspace=0.06,
-        hspace=0.25 / height,
+        *(_MARGIN / inches for inches in size), 1 - 0.1 / size[0], 1 - 0.3 / size[1]
     )
-    figure.suptitle(title, fontsize=9, y=1 - 0.1 / size[1], va="top", parse_math=False)
-    _fill(axes, weights, queries, keys)
     picture = io.BytesIO()
     with warnings.catch_warnings():
         # A piece in a script that the font lacks is drawn as a box.
@@ -113,19 +113,34 @@ def draw_heads(weights, queries, keys, title):
     return picture.getvalue()
 
 
-def _inches(labels):
-    return min(max(labels * _CELL, _SMALLEST), _LARGEST)
+def _side_by_side(weights):
+    # All heads in one array, as near to a square as may be; NaN, which stays white,
+    # between them. Also the row and column where each begins.
+    heads, queries, keys = weights.shape
+    columns = math.ceil(math.sqrt(heads))
+    rows = -(-heads // columns)
+    sheet = np.full((rows * (queries + 1), columns * (keys + 1)), np.nan)
+    corners = []
+    for head, values in enumerate(weights):
+        row, column = 1 + head // columns * (queries + 1), head % columns * (keys + 1)
+        sheet[row : row + queries, column : column + keys] = values
+        corners.append((row, column))
+    return sheet[:, :-1], corners
 
 
-def _fill(axes, weights, queries, keys):
+def _label(axes, corners, queries, keys):
+    from matplotlib.patches import Rectangle
+
     # A dollar sign in a label would begin a formula.
     style = {"fontsize": 7, "parse_math": False}
-    for number, axis in enumerate(axes.flat):
-        if number >= len(weights):
-            axis.set_visible(False)
-            continue
-        axis.imshow(weights[number], vmin=0, vmax=1, cmap="Blues", aspect="auto")
-        axis.set_title(f"head {number + 1}", fontsize=7, pad=3)
-        axis.set_xticks(range(len(keys)), keys, rotation=90, **style)
-        axis.set_yticks(range(len(queries)), queries, **style)
-        axis.tick_params(length=0, pad=2)
+    for head, (row, column) in enumerate(corners, start=1):
+        middle = column + (len(keys) - 1) / 2
+        axes.text(middle, row - 1, f"head {head}", fontsize=7, ha="center", va="center")
+        frame = (column - 0.5, row - 0.5), len(keys), len(queries)
+        axes.add_patch(Rectangle(*frame, fill=False, lw=0.5, ec="grey", clip_on=False))
+    columns = sorted({column for _, column in corners})
+    rows = sorted({row for row, _ in corners})
+    places = [column + number for column in columns for number in range(len(keys))]
+    axes.set_xticks(places, [*keys] * len(columns), rotation=90, **style)
+    places = [row + number for row in rows for number in range(len(queries))]
+    axes.set_yticks(places, [*queries] * len(rows), **style)

@@ -222,7 +222,8 @@ class Loop:
         if scheduled:
             self.state.saved_seconds = self.state.seconds
         self.parts.checkpoints.save(off_schedule=not scheduled)
-        self._tick()
+        seconds = self._tick()
+        self.parts.progress.debug(f"saved step {self.state.step} in {seconds:.2f} s")
         self._saved_step = self.state.step
 
     def _check_finite(self, weights=False):

@@ -6,6 +6,7 @@ out what an earlier process wrote past it. All of a run is one entry of TensorBo
 list, so that several workdirs can be compared.
 """
 
+import html
 import pathlib
 import re
 import struct
@@ -22,7 +23,7 @@ from keras_attention.training.hyper_parameters import (
 
 # What a record of training tells of the machine, not of the model.
 _SYSTEM = re.compile(r".*(per_second|memory_gib|minutes|real_token_share)")
-_MARKUP = re.compile(r"([\\`*_{}\[\]()#+.!|<>&~-])")
+_MARKUP = re.compile(r"([\\`*_{}\[\]()#+.!-])")
 
 
 class TensorBoardLog:
@@ -62,7 +63,7 @@ class TensorBoardLog:
             rows: triples (source, reference, translation) of strings.
         """
         cells = [["source", "reference", "translation"], *rows]
-        table = [[_MARKUP.sub(r"\\\1", cell) for cell in row] for row in cells]
+        table = [[_literal(cell) for cell in row] for row in cells]
         with self._writer.as_default(step):
             tf.summary.text(f"{group}/samples", table)
 
@@ -84,10 +85,16 @@ class TensorBoardLog:
             tf.summary.write(tag, values, metadata=metadata)
 
     def histograms(self, step, values):
-        """Writes the distribution of each array of a dictionary as `weights/name`."""
+        """Writes the distribution of each array of a dictionary as `weights_NAME`.
+
+        Args:
+            step: updates done.
+            values: path of a weight -> array; what lies before the first slash, such
+                as a block, makes a section of the tab.
+        """
         with self._writer.as_default(step):
             for name, array in values.items():
-                tf.summary.histogram(f"weights/{name}", array)
+                tf.summary.histogram(f"weights_{name}", array)
 
     def graph(self, graph):
         """Writes a `tf.Graph`."""
@@ -119,6 +126,11 @@ class TensorBoardLog:
         """Closes the event file, if one was opened."""
         if self._writer is not None:
             self._writer.close()
+
+
+def _literal(text):
+    # TensorBoard reads every cell as Markdown.
+    return _MARKUP.sub(r"\\\1", html.escape(text, quote=False))
 
 
 def scalar_tag(group, name):

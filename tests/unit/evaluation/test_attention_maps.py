@@ -121,7 +121,7 @@ def test_a_picture_shows_the_weights():
     dark = pixels(draw_heads(np.ones((1, 2, 2)), "ab", "cd", "x"))
     light = pixels(draw_heads(np.zeros((1, 2, 2)), "ab", "cd", "x"))
     assert dark.shape == light.shape
-    assert light.mean() - dark.mean() > 30
+    assert (dark < 100).mean() - (light < 100).mean() > 0.1
 
 
 def test_a_picture_grows_with_heads_and_pieces():
@@ -129,9 +129,9 @@ def test_a_picture_grows_with_heads_and_pieces():
         weights = np.zeros((heads, queries, keys))
         return pixels(draw_heads(weights, "q" * queries, "k" * keys, "x")).shape
 
-    assert shape(8, 4, 4)[0] > shape(4, 4, 4)[0]  # a second row
+    assert shape(8, 4, 4)[0] > shape(4, 4, 4)[0]  # a third row
     assert shape(4, 4, 20)[1] > shape(4, 4, 4)[1]
-    assert shape(1, 60, 4)[0] <= 800  # and stays a picture
+    assert shape(1, 120, 4)[0] <= 1600  # and stays a picture
 
 
 def test_labels_are_drawn_as_they_are():

@@ -1,5 +1,13 @@
+import fcntl
 import io
 import json
+import logging
+import os
+import pty
+import struct
+import termios
+import time
+import types
 
 import pytest
 
@@ -108,12 +116,74 @@ def test_a_terminal_gets_one_line_that_renews_itself():
     stream = Terminal()
     progress = Progress(150, stream=stream)
     progress.train(RECORD, 10.0, 0.5)
-    progress.train({**RECORD, "perplexity": 7.0}, 10.0, 0.5)
+    progress.train({**RECORD, "nll": 12.25}, 10.0, 0.5)
+    progress.train({**RECORD, "nll": 2.0}, 10.0, 0.5)
     assert "\n" not in stream.getvalue()
-    first, second = stream.getvalue().split("\r")[1:]
-    assert len(second) >= len(first.rstrip())  # nothing of the longer line stays
+    first, second, third = stream.getvalue().split("\r")[1:]
+    assert first == "step 50/150  nll 2  lr 0.001  900+1000 tokens/s  0:00:50 left"
+    assert len(third) == len(second)  # nothing of the longer line stays
     progress.say("done")
     assert stream.getvalue().endswith("\n")
+
+
+def test_the_line_of_a_terminal_ends_when_it_is_closed():
+    stream = Terminal()
+    progress = Progress(150, stream=stream)
+    progress.close()
+    assert stream.getvalue() == ""
+    progress.train(RECORD, 10.0, 0.5)
+    progress.close()
+    progress.close()
+    assert stream.getvalue().endswith("left\n")
+
+
+def test_the_line_is_renewed_by_time_and_only_on_a_terminal(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(
+        "keras_attention.training.progress.time",
+        types.SimpleNamespace(monotonic=lambda: now[0], strftime=time.strftime),
+    )
+    progress = Progress(150, stream=Terminal())
+    assert progress.is_due()
+    progress.train(RECORD, 10.0, 0.5)
+    now[0] += 0.9
+    assert not progress.is_due()
+    now[0] += 0.2
+    assert progress.is_due()
+    assert not Progress(150, stream=io.StringIO()).is_due()
+
+
+def test_a_real_terminal_is_never_given_a_line_that_wraps():
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
+    with open(follower, "w") as stream:
+        progress = Progress(150, stream=stream)
+        progress.train(RECORD, 10.0, 0.5)
+        progress.train(RECORD, 10.0, 0.5)
+        progress.close()
+        shown = os.read(leader, 10_000).decode()
+    os.close(leader)
+    assert shown.startswith("\rstep 50/150  nll 2 ")
+    assert [len(part) for part in shown[:-2].split("\r")[1:]] == [39, 39]
+    assert "\x1b" not in shown
+
+
+def test_a_log_gets_no_control_characters():
+    stream = io.StringIO()
+    progress = Progress(150, stream=stream)
+    progress.train(RECORD, 10.0, 0.5)
+    progress.say("saved")
+    progress.close()
+    assert stream.getvalue().count("\n") == 2
+    assert stream.getvalue().replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize("level, lines", [(logging.DEBUG, 1), (logging.INFO, 0)])
+def test_details_are_told_when_asked_for(caplog, level, lines):
+    stream = io.StringIO()
+    with caplog.at_level(level, logger="keras_attention"):
+        Progress(150, stream=stream).debug("a detail")
+    assert stream.getvalue().count("a detail") == lines
 
 
 def test_time_left_ends_at_the_nearer_limit():

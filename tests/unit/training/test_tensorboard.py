@@ -1,7 +1,10 @@
 import pathlib
 
+import pytest
 import tensorflow as tf
+from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 
+from keras_attention.config import TrainingConfig, TransformerConfig
 from keras_attention.training.tensorboard import TensorBoardLog, truncate_events
 
 
@@ -87,3 +90,50 @@ def test_an_event_cut_short_is_dropped_though_nothing_is_past(tmp_path):
 def test_closing_what_was_not_opened(tmp_path):
     TensorBoardLog(tmp_path).close()
     assert not any(tmp_path.iterdir()), "closing must not make a file"
+
+
+@pytest.mark.filterwarnings("ignore:html5lib's sanitizer")  # of TensorBoard
+def test_markup_in_a_sentence_is_shown_as_it_is(tmp_path):
+    from tensorboard import plugin_util
+
+    board = TensorBoardLog(tmp_path)
+    board.open_at(0)
+    board.samples("final", 3, [("*a* <b>", "1. _c_", "[d](e) | `f`")])
+    board.close()
+    ((_, value),) = events(tmp_path)
+    table = tf.make_ndarray(value.tensor)
+    html = plugin_util.markdown_to_safe_html(table[1, 0])
+    assert html == "<p>*a* &lt;b&gt;</p>"
+    assert "<li>" not in plugin_util.markdown_to_safe_html(table[1, 1])
+    assert "<a " not in plugin_util.markdown_to_safe_html(table[1, 2])
+
+
+def test_the_size_of_a_picture_is_read_from_it(tmp_path):
+    board = TensorBoardLog(tmp_path)
+    board.open_at(0)
+    png = tf.io.encode_png(tf.zeros((3, 300, 1), tf.uint8)).numpy()
+    board.picture("attention/x", 7, png)
+    board.close()
+    ((step, value),) = events(tmp_path)
+    assert step == 7 and value.metadata.plugin_data.plugin_name == "images"
+    assert tf.make_ndarray(value.tensor).tolist() == [b"300", b"3", png]
+
+
+def test_the_session_of_an_earlier_process_is_replaced(tmp_path):
+    config = {
+        "preset": "tiny",
+        "transformer": TransformerConfig(vocabulary_size=50),
+        "training": TrainingConfig(max_steps=7),
+    }
+    for start, last in ((0, 7), (4, 9)):
+        config["training"] = TrainingConfig(max_steps=last)
+        board = TensorBoardLog(tmp_path)
+        board.open_at(start)
+        board.begin_session(config)
+        board.end_session(True)
+        board.close()
+    tags = [value.tag for _, value in events(tmp_path)]
+    assert len(tags) == len(set(tags)) == 3
+    (start,) = (v for _, v in events(tmp_path) if v.tag.endswith("start_info"))
+    content = HParamsPluginData.FromString(start.metadata.plugin_data.content)
+    assert content.session_start_info.hparams["max_steps"].number_value == 9
