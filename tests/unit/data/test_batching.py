@@ -1,6 +1,7 @@
 """Every pair once an epoch, in few shapes, in an order that only the seed decides."""
 
 import hashlib
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -121,6 +122,28 @@ def test_epochs_have_the_same_shapes_and_other_batches():
     assert not together[0] & together[1]
     lengths = [shape[1] for _, shape in batches.plan(0)][:-1]
     assert lengths != sorted(lengths)
+
+
+def peak_of(num_pairs):
+    """Most bytes taken at a time while batches are made and two epochs begun."""
+    offsets = np.arange(0, 20 * num_pairs + 1, 20)
+    tokens = np.full(offsets[-1], 4, np.uint16)
+    encoded = EncodedCorpus(tokens, offsets, tokens, offsets, dropped={})
+    tracemalloc.start()
+    try:
+        batches = TokenBatches(encoded, 1_024)
+        for epoch in range(2):
+            plan = batches.plan(epoch)
+            encoded.padded(*plan[len(plan) // 2])
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_pair_takes_at_most_32_bytes():
+    # Beyond a constant, which both sizes have; NumPy reports its arrays to Python.
+    few, many = 600_000, 1_600_000
+    assert (peak_of(many) - peak_of(few)) / (many - few) <= 32
 
 
 def test_unshuffled_is_shortest_first_in_corpus_order():

@@ -1,6 +1,7 @@
 """Ids on disk are those in memory; they are whole, of this text, or made anew."""
 
 import os
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -148,6 +149,22 @@ def test_the_report_counts_to_the_end(encode, files):
     assert calls == sorted(calls)
     assert calls[-1] == (len(files), encoded.num_pairs)
     assert len(calls) == 13  # blocks of 5
+
+
+def test_more_pairs_take_no_more_memory(tokenizer, tmp_path, monkeypatch):
+    monkeypatch.setattr("keras_attention.data.parallel_files.PAIRS_A_BLOCK", 100)
+    monkeypatch.setattr("keras_attention.data.lines.BLOCK_BYTES", 1_000)
+    peaks = []
+    for pairs in (2_000, 12_000):
+        (tmp_path / "s").write_text("a b c d e f a b c\n" * pairs)
+        corpus = ParallelFiles(tmp_path / "s", tmp_path / "s")
+        tracemalloc.start()
+        try:
+            encode_files(corpus, tokenizer, 9, 9, tmp_path / "ids")
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    assert (peaks[1] - peaks[0]) / 10_000 <= 8
 
 
 def test_another_worker_may_be_faster(encode, tmp_path, monkeypatch):
