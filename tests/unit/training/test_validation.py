@@ -80,7 +80,24 @@ def test_bleu_is_that_of_the_first_sentences(three):
     values, samples = three.bleu()
     assert values["bleu_sentences"] == 3 and 0 <= values["bleu"] <= 100
     assert "tok:13a" in values["bleu_signature"]
-    assert [sample[:2] for sample in samples] == [(line, line) for line in LINES[:3]]
+    assert 0 <= values["chrf"] <= 100
+    # Ten, or all there are, from everywhere in the set: not of the scored ones alone.
+    assert [sample[:2] for sample in samples] == [(line, line) for line in LINES]
+
+
+def test_samples_are_spread_evenly(monkeypatch, parts):
+    monkeypatch.setattr("keras_attention.training.validation.SAMPLES", 3)
+    three = validator(parts, sentences=1)
+    _, first = three.bleu()
+    assert [sample[0] for sample in first] == [LINES[0], LINES[2], LINES[4]]
+    assert three.bleu()[1] == first
+
+
+def test_scores_are_those_of_the_first_sentences_alone(monkeypatch, parts):
+    one = validator(parts, sentences=2)
+    monkeypatch.setattr("keras_attention.training.validation.SAMPLES", 2)
+    other = validator(parts, sentences=2)
+    assert one.bleu()[0] == other.bleu()[0]
 
 
 def test_no_sentences_are_no_bleu(parts):
