@@ -3,6 +3,7 @@
 from keras_attention.layers.add_and_norm import AddAndNorm as AddAndNorm
 from keras_attention.layers.decoder_block import DecoderBlock as DecoderBlock
 from keras_attention.layers.encoder_block import EncoderBlock as EncoderBlock
+from keras_attention.layers.layer_norm import LayerNorm as LayerNorm
 from keras_attention.layers.learned_positional_embedding import (
     LearnedPositionalEmbedding as LearnedPositionalEmbedding,
 )

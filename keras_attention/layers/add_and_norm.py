@@ -3,6 +3,7 @@
 import keras
 
 from keras_attention.checks import check_choice, check_number
+from keras_attention.layers.layer_norm import LayerNorm
 
 
 @keras.saving.register_keras_serializable("keras_attention")
@@ -64,7 +65,7 @@ class AddAndNorm(keras.layers.Layer):
         self.dropout = keras.layers.Dropout(
             dropout_rate, name="dropout", dtype=self.dtype_policy
         )
-        self.norm = keras.layers.LayerNormalization(
+        self.norm = LayerNorm(
             epsilon=layer_norm_epsilon, name="norm", dtype=self.dtype_policy
         )
 

@@ -121,6 +121,18 @@ class MultiHeadAttention(keras.layers.Layer):
         heads = self.num_heads
         return ops.split_heads(key, heads), ops.split_heads(value, heads)
 
+    def _project(self, query, key, value):
+        # The same as the two methods above with fewer and larger products, where one
+        # tensor is projected several times to one width.
+        if key is not None or self.key_dim != self.value_dim:
+            return (self.project_query(query), *self.project_memory(value, key))
+        kernels = [self.query_kernel, self.key_kernel, self.value_kernel]
+        biases = [self.query_bias, self.key_bias, self.value_bias]
+        if query is value:
+            return ops.project_heads(query, kernels, biases, self.num_heads)
+        memory = ops.project_heads(value, kernels[1:], biases[1:], self.num_heads)
+        return (self.project_query(query), *memory)
+
     def attend(self, query, key, value, mask=None, training=None):
         """Attends with projected heads; returns output (B, Q, D) and weights."""
         dropout = None
@@ -159,8 +171,7 @@ class MultiHeadAttention(keras.layers.Layer):
         mask = ops.combine_masks(
             value_mask, key_mask, attention_mask, causal, window, name="attention_mask"
         )
-        query = self.project_query(query)
-        key, value = self.project_memory(value, key)
+        query, key, value = self._project(query, key, value)
         output, weights = self.attend(query, key, value, mask, training)
         return (output, weights) if return_attention_weights else output
 

@@ -6,6 +6,7 @@ from keras_attention import ops
 from keras_attention.layers import (
     DecoderBlock,
     EncoderBlock,
+    LayerNorm,
     LearnedPositionalEmbedding,
     SinusoidalPositionalEncoding,
     TokenEmbedding,
@@ -51,27 +52,46 @@ class TransformerParts:
             self.encoder_norm = self._norm("encoder_norm")
             self.decoder_norm = self._norm("decoder_norm")
 
-    def encode(self, source_ids):
+    def encode(self, source_ids, training=None):
         """Returns the memory (B, S, D) and the mask of the source, boolean (B, S)."""
         mask = ops.padding_mask(source_ids)
-        x = self.embed_source(source_ids)
+        x = self.embed_source(source_ids, training)
         for block in self.encoder_blocks:
-            x = block(x, mask=mask)
+            x = block(x, mask=mask, training=training)
         return self.to_memory(x), mask
 
-    def embed_source(self, source_ids):
+    def embed_source(self, source_ids, training=None):
         """Returns the input of the first encoder block, (B, S, D)."""
         x = self.source_positions(self.source_embedding(source_ids))
-        return self.source_dropout(x)
+        return self.source_dropout(x, training=training)
 
     def to_memory(self, x):
         """Returns the memory (B, S, D) of the last encoder block's output."""
         return x if self.encoder_norm is None else self.encoder_norm(x)
 
-    def embed_target(self, target_ids, start_index=0):
+    def embed_target(self, target_ids, start_index=0, training=None):
         """Returns the input of the first decoder block, (B, T, D)."""
         x = self.target_embedding(target_ids)
-        return self.target_dropout(self.target_positions(x, start_index=start_index))
+        x = self.target_positions(x, start_index=start_index)
+        return self.target_dropout(x, training=training)
+
+    def states(self, source_ids, target_ids, training=None):
+        """Returns the output of the last decoder block, (B, T, D)."""
+        memory, source_mask = self.encode(source_ids, training)
+        x = self.embed_target(target_ids, training=training)
+        masks = {
+            "inputs_mask": ops.padding_mask(target_ids),
+            "memory_mask": source_mask,
+        }
+        for block in self.decoder_blocks:
+            x = block(x, memory, **masks, training=training)
+        return x
+
+    @property
+    def output_variables(self):
+        """The trainable variables that `to_logits` reads."""
+        layers = (self.output_embedding, self.decoder_norm)
+        return [v for layer in layers if layer for v in layer.trainable_variables]
 
     def to_logits(self, x):
         """Returns float32 logits (..., V) of the last block's output (..., D)."""
@@ -100,7 +120,7 @@ class TransformerParts:
         return keras.layers.Dropout(rate, name=name, dtype=self._policy)
 
     def _norm(self, name):
-        return keras.layers.LayerNormalization(
+        return LayerNorm(
             epsilon=self._config.layer_norm_epsilon, name=name, dtype=self._policy
         )
 

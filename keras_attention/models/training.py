@@ -14,6 +14,8 @@ class TokenExactTraining:
 
     The update itself is computed in `keras_attention.models.update`, on the
     TensorFlow backend.
+    It reads `transformer_config.vocabulary_size` and, of the `TransformerParts`,
+    `states`, `to_logits` and `output_variables`.
     """
 
     def _prepare_token_metrics(self):

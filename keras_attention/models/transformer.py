@@ -54,14 +54,10 @@ class Transformer(TokenExactTraining, keras.Model):
         # === Functional model ===
         source_ids = keras.Input((None,), dtype="int32", name="source_ids")
         target_ids = keras.Input((None,), dtype="int32", name="target_ids")
-        memory, source_mask = parts.encode(source_ids)
-        x = parts.embed_target(target_ids)
-        target_mask = ops.padding_mask(target_ids)
-        for block in parts.decoder_blocks:
-            x = block(x, memory, inputs_mask=target_mask, memory_mask=source_mask)
+        states = parts.states(source_ids, target_ids)
         super().__init__(
             inputs={"source_ids": source_ids, "target_ids": target_ids},
-            outputs=parts.to_logits(x),
+            outputs=parts.to_logits(states),
             name=name,
         )
 

@@ -8,11 +8,8 @@ package's own loop both call `train_step`, in replica context.
 import tensorflow as tf
 from keras import ops
 
-from keras_attention.objectives.losses import (
-    exponential_sums,
-    label_logits,
-    token_weights,
-)
+from keras_attention.models.chunks import chunked_losses
+from keras_attention.objectives.losses import token_weights
 
 
 def train_step(model, data):
@@ -40,9 +37,9 @@ def train_step(model, data):
     if replicas > 1:
         gradients = context.all_reduce(tf.distribute.ReduceOp.SUM, gradients)
     gradients = _measure_and_clip_norm(model, gradients)
-    # Keras's optimizer sums the gradients of the replicas once more.
-    gradients = [gradient / replicas for gradient in gradients]
     if replicas > 1:
+        # Keras's optimizer sums the gradients of the replicas once more.
+        gradients = [gradient / replicas for gradient in gradients]
         # Whether to apply is decided once, for all replicas: Keras's optimizer merges
         # them itself, which TensorFlow refuses inside a condition of one replica.
         context.merge_call(_apply_on_all, args=(model, tokens, gradients, variables))
@@ -54,9 +51,9 @@ def train_step(model, data):
 def test_step(model, data):
     """Measures one batch without dropout; arguments and result as `train_step`."""
     inputs, labels, weights = _unpack(model, data)
-    logits = model(inputs, training=False)
-    losses = _token_losses(model, labels, logits)
-    _measure(model, labels, weights, logits, losses)
+    states = model._parts.states(**inputs, training=False)
+    sums, _, _ = chunked_losses(model, states, labels, weights)
+    _measure(model, sums, weights)
     return _results(model)
 
 
@@ -97,29 +94,34 @@ def _unpack(model, data):
     return inputs, labels, token_weights(labels, sample_weight)
 
 
-def _token_losses(model, labels, logits):
-    losses = model._token_loss.call(labels, logits)
-    if losses.shape.rank != 2:
-        raise ValueError(
-            "The loss must give one value a token, (B, T), for an exact update. "
-            f"Received: {type(model._token_loss).__name__}.call giving shape "
-            f"{losses.shape}. Use `keras_attention.LabelSmoothedCrossEntropy`."
-        )
-    return tf.cast(losses, tf.float32)
-
-
 def _micro_batch_gradients(model, inputs, labels, weights, tokens):
     """Returns this part's share of the gradient of the global mean loss."""
+    # Divided before the backward pass: a sum over thousands of tokens would not fit
+    # float16.
+    scale = model.optimizer.scale_loss(tf.math.divide_no_nan(1.0, tokens))
     with tf.GradientTape() as tape:
-        logits = model(inputs, training=True)
-        losses = _token_losses(model, labels, logits)
-        # Divided before the backward pass: a sum over thousands of tokens would not
-        # fit float16.
-        share = tf.math.divide_no_nan(tf.reduce_sum(losses * weights), tokens)
-        share = model.optimizer.scale_loss(share)
-    gradients = tape.gradient(share, model.trainable_variables)
-    _measure(model, labels, weights, logits, losses)
-    return [tf.convert_to_tensor(gradient) for gradient in gradients]
+        states = model._parts.states(**inputs, training=True)
+    sums, state_gradient, output_gradients = chunked_losses(
+        model, states, labels, weights, scale
+    )
+    _measure(model, sums, weights)
+    variables = model.trainable_variables
+    gradients = tape.gradient(states, variables, output_gradients=state_gradient)
+    found = {id(v): g for v, g in zip(variables, gradients, strict=True)}
+    for variable, gradient in output_gradients:
+        found[id(variable)] = _add(gradient, found[id(variable)])
+    return [tf.convert_to_tensor(found[id(v)]) for v in variables]
+
+
+def _add(total, gradient):
+    if gradient is None:
+        return total
+    if isinstance(gradient, tf.IndexedSlices):
+        # That of a look-up names a few rows of a large matrix; made dense it would
+        # cost as much as the whole matrix.
+        index = gradient.indices[:, None]
+        return tf.tensor_scatter_nd_add(total, index, gradient.values)
+    return total + gradient
 
 
 def _sum_of_gradients(model, inputs, labels, weights, tokens):
@@ -189,21 +191,14 @@ def _apply_if(condition, apply):
     tf.cond(condition, then, lambda: False)
 
 
-def _measure(model, labels, weights, logits, losses):
-    logits = tf.cast(tf.stop_gradient(logits), tf.float32)
-    # The same operations as in the loss, which the graph optimiser computes once.
-    highest, _, total = exponential_sums(logits)
-    chosen = label_logits(tf.cast(labels, tf.int32), logits)
-    nll = highest + tf.math.log(total) - chosen
-    # A label that ties with the highest logit counts as right.
-    right = tf.cast(chosen >= highest, tf.float32)
+def _measure(model, sums, weights):
+    loss, nll, right = sums
     tokens = tf.reduce_sum(weights)
     metrics = model._token_metrics
-    metrics.loss.update_state(tf.reduce_sum(losses * weights), tokens)
-    total = tf.reduce_sum(nll * weights)
-    metrics.nll.update_state(total, tokens)
-    metrics.perplexity.update_state(total, tokens)
-    metrics.token_accuracy.update_state(tf.reduce_sum(right * weights), tokens)
+    metrics.loss.update_state(loss, tokens)
+    metrics.nll.update_state(nll, tokens)
+    metrics.perplexity.update_state(nll, tokens)
+    metrics.token_accuracy.update_state(right, tokens)
 
 
 def _results(model):

@@ -1,5 +1,6 @@
 """Loss, metrics, learning-rate schedule and optimizer of the paper (keras only)."""
 
+from keras_attention.objectives.adam import Adam as Adam
 from keras_attention.objectives.losses import (
     LabelSmoothedCrossEntropy as LabelSmoothedCrossEntropy,
 )

@@ -1,7 +1,6 @@
 """The optimizer, section 5.3 of the paper."""
 
-import keras
-
+from keras_attention.objectives.adam import Adam
 from keras_attention.objectives.schedule import NoamSchedule
 
 
@@ -20,7 +19,7 @@ def make_optimizer(
         beta_1, beta_2, epsilon: of Adam.
 
     Returns:
-        `keras.optimizers.Adam`.
+        `keras_attention.objectives.Adam`, a `keras.optimizers.Adam`.
 
     Raises:
         ValueError: a value of the schedule that cannot work.
@@ -32,7 +31,7 @@ def make_optimizer(
 
     Reference: section 5.3.
     """
-    return keras.optimizers.Adam(
+    return Adam(
         NoamSchedule(model_dim, warmup_steps, scale),
         beta_1=beta_1,
         beta_2=beta_2,

@@ -5,6 +5,7 @@ are thin classes over them.
 """
 
 from keras_attention.ops.attention import merge_heads as merge_heads
+from keras_attention.ops.attention import project_heads as project_heads
 from keras_attention.ops.attention import (
     scaled_dot_product_attention as scaled_dot_product_attention,
 )
@@ -16,4 +17,5 @@ from keras_attention.ops.masks import causal_mask as causal_mask
 from keras_attention.ops.masks import combine_masks as combine_masks
 from keras_attention.ops.masks import padding_mask as padding_mask
 from keras_attention.ops.masks import window_mask as window_mask
+from keras_attention.ops.normalization import layer_norm as layer_norm
 from keras_attention.ops.positions import sinusoids as sinusoids

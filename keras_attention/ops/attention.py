@@ -2,6 +2,8 @@
 
 from keras import ops
 
+from keras_attention.ops.linear import linear
+
 # Far below every score, yet finite and exact in float32: added to a score it leaves
 # nothing of it, and the softmax gives such a position exactly 0.
 MASKED_SCORE = -1e9
@@ -33,6 +35,38 @@ def merge_heads(heads):
     batch, num_heads, length, width = ops.shape(heads)
     merged = ops.transpose(heads, (0, 2, 1, 3))
     return ops.reshape(merged, (batch, length, num_heads * width))
+
+
+def project_heads(inputs, kernels, biases, num_heads):
+    """Projects the same inputs several times: one product, and one transposition.
+
+    Args:
+        inputs: tensor of shape (B, L, D).
+        kernels: list of tensors of one shape, (D, H * K).
+        biases: list of tensors of shape (H * K,), or of None.
+        num_heads: int, H.
+
+    Returns:
+        List of tensors of shape (B, H, L, K), one for each kernel.
+
+    Example:
+
+    >>> import numpy as np
+    >>> kernels = [np.ones((3, 8), "float32")] * 2
+    >>> heads = project_heads(np.ones((2, 5, 3), "float32"), kernels, [None] * 2, 4)
+    >>> [tuple(head.shape) for head in heads]
+    [(2, 4, 5, 2), (2, 4, 5, 2)]
+    """
+    count, width = len(kernels), kernels[0].shape[-1]
+    kernel = ops.concatenate([ops.cast(k, inputs.dtype) for k in kernels], axis=-1)
+    bias = None
+    if biases[0] is not None:
+        bias = ops.concatenate([ops.cast(b, inputs.dtype) for b in biases], axis=-1)
+    batch, length, _ = ops.shape(inputs)
+    projected = linear(inputs, kernel, bias)
+    shape = (batch, length, count, num_heads, width // num_heads)
+    heads = ops.transpose(ops.reshape(projected, shape), (2, 0, 3, 1, 4))
+    return ops.unstack(heads, count, axis=0)
 
 
 def attention_weights(query, key, mask=None):

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 
 import keras_attention as ka
+from keras_attention.layers import LayerNorm
 from keras_attention.objectives import Perplexity, TokenMean
 
 
@@ -87,6 +88,7 @@ LAYERS = [
         (2, 4, 8),
         mask="inputs",
     ),
+    Case(LayerNorm, dict(epsilon=1e-3), dict(inputs=states(4)), (2, 4, 8), "inputs"),
     Case(
         ka.TokenEmbedding,
         dict(vocabulary_size=20, model_dim=8),

@@ -1,10 +1,13 @@
 """A model small enough for numerical gradients, and a batch for it."""
 
+import types
+
 import keras
 import numpy as np
 import tensorflow as tf
 
 import keras_attention as ka
+from keras_attention.models.training import TokenExactTraining
 
 SOURCE = np.array([[5, 6, 3, 0], [4, 3, 0, 0], [6, 4, 5, 3], [5, 3, 0, 0]], "int32")
 TARGET = np.array([[2, 5, 4], [2, 6, 0], [2, 4, 6], [2, 0, 0]], "int32")
@@ -40,3 +43,25 @@ def weights_of(model):
 def assert_same_weights(first, second, atol=1e-6):
     for a, b in zip(weights_of(first), weights_of(second), strict=True):
         np.testing.assert_allclose(a, b, atol=atol)
+
+
+class Line(TokenExactTraining, keras.Model):
+    """y = w x, so that one update can be done by hand."""
+
+    def __init__(self):
+        super().__init__()
+        self.w = self.add_weight(shape=(), initializer="ones", name="w")
+        self._prepare_token_metrics()
+        self.transformer_config = types.SimpleNamespace(vocabulary_size=2)
+        self._parts = types.SimpleNamespace(
+            states=lambda x, training: self.w * x[..., None],
+            to_logits=lambda states: states * tf.ones(2),
+            output_variables=[],
+        )
+
+
+class Output(keras.losses.Loss):
+    """The prediction itself is the loss."""
+
+    def call(self, labels, logits):
+        return logits[..., 0]

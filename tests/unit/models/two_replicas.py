@@ -11,24 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 import keras_attention as ka
-from keras_attention.models.training import TokenExactTraining
-
-
-class Line(TokenExactTraining, keras.Model):
-    """y = w x, so that one update can be done by hand."""
-
-    def __init__(self):
-        super().__init__()
-        self.w = self.add_weight(shape=(), initializer="ones", name="w")
-        self._prepare_token_metrics()
-
-    def call(self, inputs, training=None):
-        return self.w * inputs["x"][..., None] * tf.ones(2)
-
-
-class Output(keras.losses.Loss):
-    def call(self, labels, logits):
-        return logits[..., 0]
+from tests.unit.models.tiny import Line, Output
 
 
 def make_line():

@@ -1,0 +1,116 @@
+"""Logits, losses and their gradients, for some tokens at a time.
+
+The logits of a batch and their gradient would be by far the largest tensors of an
+update: 3.7 GB each for 25 000 tokens and 37 000 pieces. The gradient of a mean over
+tokens is known as soon as the logits are, so both live for one chunk only, and nothing
+is computed twice.
+"""
+
+import tensorflow as tf
+
+from keras_attention.objectives.losses import exponential_sums, label_logits
+
+LOGITS_A_CHUNK = (
+    2**25
+)  # 128 MiB of float32; smaller ones add the gradients up too often
+
+
+def chunked_losses(model, states, labels, weights, scale=None):
+    """Computes the output layer, the losses, and their gradients.
+
+    Args:
+        model: a compiled `Transformer`.
+        states: (B, T, D), output of the last decoder block.
+        labels: (B, T) integers.
+        weights: float32 (B, T).
+        scale: float32 scalar, factor on the sum of the losses whose gradient is asked
+            for; None = no gradients.
+
+    Returns:
+        Tuple of the sums over tokens of loss, nll and right labels; the gradient of
+        the states, (B, T, D), or None; and a list of (variable, gradient), one for
+        each variable of the output layer.
+    """
+    variables = [] if scale is None else model._parts.output_variables
+    width = states.shape[-1]
+    flat = tf.reshape(states, (-1, width)), tf.reshape(labels, (-1,))
+    chunks, cut = _cutter(flat[1], model.transformer_config.vocabulary_size)
+    parts = [cut(tensor) for tensor in (*flat, tf.reshape(weights, (-1,)))]
+    collected = tf.TensorArray(states.dtype, chunks, element_shape=(None, width))
+
+    def body(chunk, sums, totals, collected):
+        part = [tf.gather(tensor, chunk) for tensor in parts]
+        new_sums, gradient, found = _chunk(model, *part, scale, variables)
+        sums = [total + new for total, new in zip(sums, new_sums, strict=True)]
+        totals = [total + new for total, new in zip(totals, found, strict=True)]
+        if scale is not None:
+            collected = collected.write(chunk, gradient)
+        return chunk + 1, sums, totals, collected
+
+    start = [0, [tf.zeros(())] * 3, [tf.zeros(v.shape) for v in variables], collected]
+    _, sums, totals, collected = tf.while_loop(
+        lambda chunk, *_: chunk < chunks, body, start, parallel_iterations=1
+    )
+    if scale is None:
+        return sums, None, []
+    gradient = tf.reshape(collected.stack(), (-1, width))[: tf.size(labels)]
+    gradient = tf.reshape(gradient, tf.shape(states))
+    return sums, gradient, list(zip(variables, totals, strict=True))
+
+
+def token_losses(model, labels, logits):
+    """Returns the loss of every token, float32 (B, T).
+
+    Raises:
+        ValueError: the loss of the model gives no value a token.
+    """
+    losses = model._token_loss.call(labels, logits)
+    if losses.shape.rank != 2:
+        raise ValueError(
+            "The loss must give one value a token, (B, T), for an exact update. "
+            f"Received: {type(model._token_loss).__name__}.call giving shape "
+            f"{losses.shape}. Use `keras_attention.LabelSmoothedCrossEntropy`."
+        )
+    return tf.cast(losses, tf.float32)
+
+
+def _cutter(labels, classes):
+    """Returns the number of chunks, and a function that cuts (N, ...) into them."""
+    count = tf.size(labels)
+    most = max(1, LOGITS_A_CHUNK // classes)
+    chunks = tf.maximum(1, -(-count // most))
+    size = -(-count // chunks)  # all of one size, with few tokens of padding
+
+    def cut(tensor):
+        tail = tensor.shape[1:]
+        padding = [[0, chunks * size - count]] + [[0, 0]] * tail.rank
+        return tf.reshape(tf.pad(tensor, padding), (chunks, size, *tail))
+
+    return chunks, cut
+
+
+def _chunk(model, states, labels, weights, scale, variables):
+    """Computes one chunk: sums, the gradient of the states, and of the variables."""
+    labels, weights = labels[None], weights[None]
+    with tf.GradientTape() as tape:
+        tape.watch(states)
+        logits = model._parts.to_logits(states[None])
+        losses = token_losses(model, labels, logits)
+        total = tf.reduce_sum(losses * weights)
+        share = total if scale is None else total * scale
+    sums = [total, *_nll_and_right(labels, weights, logits)]
+    if scale is None:
+        return sums, None, []
+    gradient, *found = tape.gradient(share, [states, *variables])
+    return sums, gradient, found
+
+
+def _nll_and_right(labels, weights, logits):
+    logits = tf.cast(logits, tf.float32)
+    # The same operations as in the loss, which the graph optimiser computes once.
+    highest, _, total = exponential_sums(logits)
+    chosen = label_logits(tf.cast(labels, tf.int32), logits)
+    nll = highest + tf.math.log(total) - chosen
+    # A label that ties with the highest logit counts as right.
+    right = tf.cast(chosen >= highest, tf.float32)
+    return tf.reduce_sum(nll * weights), tf.reduce_sum(right * weights)

@@ -1,0 +1,104 @@
+"""Losses and gradients in chunks are those of all tokens at once."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from keras_attention.models import chunks
+from tests.unit.models.tiny import (
+    DATA,
+    LABELS,
+    SOURCE,
+    TARGET,
+    assert_same_weights,
+    make,
+    step,
+    tensors,
+    weights_of,
+)
+
+LAST = [{}, {"norm_position": "pre"}, {"share_embeddings": False}]
+
+
+@pytest.fixture
+def tokens_a_chunk(monkeypatch):
+    def limit(tokens):
+        monkeypatch.setattr(chunks, "LOGITS_A_CHUNK", 8 * tokens)  # 8 pieces
+
+    return limit
+
+
+def plain_gradients(model):
+    """Gradients of the mean loss through the whole model, by the tape alone."""
+    inputs, labels = tensors(DATA)
+    real = tf.cast(labels != 0, tf.float32)
+    with tf.GradientTape() as tape:
+        losses = model._token_loss.call(labels, model(inputs, training=True))
+        mean = tf.reduce_sum(losses * real) / tf.reduce_sum(real)
+    gradients = tape.gradient(mean, model.trainable_variables)
+    return float(mean), [tf.convert_to_tensor(g) for g in gradients]
+
+
+@pytest.mark.parametrize("tokens", [1, 5, 6, 100])
+@pytest.mark.parametrize("options", LAST, ids=str)
+def test_an_update_is_that_of_the_whole_graph(tokens_a_chunk, tokens, options):
+    tokens_a_chunk(tokens)
+    model = make(**options)  # SGD of rate 1
+    before = weights_of(model)
+    mean, gradients = plain_gradients(model)
+    assert step(model)["loss"] == pytest.approx(mean, abs=1e-6)
+    for old, gradient, new in zip(before, gradients, weights_of(model), strict=True):
+        np.testing.assert_allclose(old - gradient, new, atol=2e-6)
+
+
+@pytest.mark.parametrize("tokens", [1, 5])
+def test_metrics_do_not_depend_on_the_chunks(tokens_a_chunk, tokens):
+    whole, parted = make(), make()
+    expected = {k: float(v) for k, v in whole.test_step(tensors(DATA)).items()}
+    tokens_a_chunk(tokens)
+    found = {k: float(v) for k, v in parted.test_step(tensors(DATA)).items()}
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_chunks_in_a_graph_for_any_shape(tokens_a_chunk, jit_compile):
+    tokens_a_chunk(5)
+    eager, graph = make(), make()
+    compiled = tf.function(graph.train_step, jit_compile=jit_compile, autograph=False)
+    for rows in (4, 3, 1):
+        inputs = {"source_ids": SOURCE[:rows], "target_ids": TARGET[:rows]}
+        data = tensors((inputs, LABELS[:rows]))
+        eager.train_step(data)
+        compiled(data)
+    assert_same_weights(eager, graph, atol=1e-5)
+
+
+def test_a_frozen_output_gets_no_gradient(tokens_a_chunk):
+    tokens_a_chunk(5)
+    model = make()
+    model._parts.output_embedding.trainable = False
+    frozen = model._parts.output_embedding.embeddings.numpy()
+    before = weights_of(model)
+    step(model)
+    pairs = zip(before, weights_of(model), strict=True)
+    np.testing.assert_array_equal(model._parts.output_embedding.embeddings, frozen)
+    assert any(np.abs(a - b).max() > 0 for a, b in pairs)
+
+
+def test_no_tensor_holds_all_logits(tokens_a_chunk):
+    tokens_a_chunk(5)
+    model = make()
+    graph = tf.function(model.train_step, autograph=False).get_concrete_function(
+        tensors(DATA)
+    )
+    bodies = [f.graph for f in graph.graph._functions.values()]
+    shapes = {
+        tuple(output.shape)
+        for body in bodies
+        for operation in body.get_operations()
+        if "token_embedding" in operation.name
+        for output in operation.outputs
+    }
+    # 12 tokens in chunks of at most 5: three of 4.
+    assert {(4, 8), (1, 4, 8)} <= shapes
+    assert not {(12, 8), (1, 12, 8), (4, 3, 8)} & shapes
