@@ -103,10 +103,15 @@ class TokenExactTraining:
         Raises:
             ValueError: metrics of the user's, which would not be exact over tokens
                 and replicas; a loss that is no `Loss`; a micro-batch count or a norm
-                that cannot work; `steps_per_execution` above 1 or `jit_compile` under
-                several replicas.
+                that cannot work; an optimizer that accumulates gradients; and under
+                several replicas `steps_per_execution` above 1, `jit_compile`, or an
+                optimizer that clips.
         """
-        self._check_replicas(jit_compile, kwargs.get("steps_per_execution", 1))
+        optimizer = keras.optimizers.get(optimizer)
+        replicas = self._check_replicas(
+            jit_compile, kwargs.get("steps_per_execution", 1)
+        )
+        _check_optimizer(optimizer, replicas)
         if kwargs.get("metrics") or kwargs.get("weighted_metrics"):
             raise ValueError(
                 "Transformer measures loss, nll, perplexity and token_accuracy itself, "
@@ -140,6 +145,7 @@ class TokenExactTraining:
                 f"{steps_per_execution}, replicas={replicas}. Leave them out, or use "
                 "one device."
             )
+        return replicas
 
     def get_compile_config(self):
         """Returns what `compile_from_config` needs."""
@@ -190,3 +196,21 @@ class TokenExactTraining:
         if self._distribute_strategy is not None and not self.optimizer.built:
             with self.distribute_strategy.scope():
                 self.optimizer.build(self.trainable_variables)
+
+
+def _check_optimizer(optimizer, replicas):
+    # Keras's own clipping sees the share of one replica, its accumulation averages
+    # steps of different numbers of tokens.
+    inner = getattr(optimizer, "inner_optimizer", optimizer)
+    names = ["gradient_accumulation_steps"]
+    if replicas > 1:
+        names += ["clipnorm", "global_clipnorm", "clipvalue"]
+    for name in names:
+        given = getattr(inner, name, None)
+        if given is not None:
+            raise ValueError(
+                "An optimizer that accumulates, or under replicas clips, gradients "
+                "makes no exact update. Give `compile` the argument `micro_batches` or "
+                f"`gradient_clip_norm` instead. Received: {name}={given}, "
+                f"replicas={replicas}."
+            )

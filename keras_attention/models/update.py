@@ -73,7 +73,7 @@ def check_workers(model, method):
             f"`{method}` of Keras does not work with many workers: it reduces what a "
             "step returns over an axis that scalars lack, and cannot resume. Expected "
             "a model built under one process's strategy. Received: "
-            f"{type(strategy).__name__}. Run `python -m trainers.train_translation`, "
+            "MultiWorkerMirroredStrategy. Run `python -m trainers.train_translation`, "
             "or `keras_attention.training.run.train`, in every worker with TF_CONFIG."
         )
 
