@@ -245,6 +245,11 @@ def connect(cluster, seconds, say=lambda text: None):
                 timeout_seconds=seconds
             )
         )
+    except _LOST as error:  # as when the others are still of an earlier start
+        raise LostWorkerError(
+            f"Expected {len(cluster.addresses)} workers that join. Received: "
+            f"{' '.join(str(error).split())[:300]}. Start all of them again."
+        ) from error
     finally:
         faulthandler.cancel_dump_traceback_later()
     if threading.current_thread() is threading.main_thread():
