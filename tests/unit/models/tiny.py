@@ -52,7 +52,6 @@ class Line(TokenExactTraining, keras.Model):
         super().__init__()
         self.w = self.add_weight(shape=(), initializer="ones", name="w")
         self._prepare_token_metrics()
-<<<<<<< Updated upstream
         self.transformer_config = types.SimpleNamespace(vocabulary_size=2)
         self._parts = types.SimpleNamespace(
             states=lambda x, training: self.w * x[..., None],
@@ -64,13 +63,5 @@ class Line(TokenExactTraining, keras.Model):
 class Output(keras.losses.Loss):
     """The prediction itself is the loss."""
 
-=======
-
-    def call(self, inputs, training=None):
-        return self.w * inputs["x"][..., None] * tf.ones(2)
-
-
-class Output(keras.losses.Loss):
->>>>>>> Stashed changes
     def call(self, labels, logits):
         return logits[..., 0]
