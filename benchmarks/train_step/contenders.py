@@ -158,9 +158,8 @@ def torch(work):
             return self.dropout(x + self.positions)
 
         def forward(self, source, target, mask):
-            x = self.transformer(
-                self.embed(source), self.embed(target), tgt_mask=mask, tgt_is_causal=True
-            )
+            sides = self.embed(source), self.embed(target)
+            x = self.transformer(*sides, tgt_mask=mask, tgt_is_causal=True)
             return x @ self.embedding.weight.T
 
     torch.manual_seed(1)

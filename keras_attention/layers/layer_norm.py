@@ -3,6 +3,7 @@
 import keras
 
 from keras_attention import ops
+from keras_attention.checks import check_number
 
 
 @keras.saving.register_keras_serializable("keras_attention")
@@ -18,8 +19,11 @@ class LayerNorm(keras.layers.LayerNormalization):
         inputs: float tensor of shape (..., D).
 
     Returns:
-        Tensor of the shape and dtype of `inputs`. Mean and variance are computed in
-        float32.
+        Tensor of the shape of `inputs` in the compute dtype. Mean and variance are
+        computed in float32.
+
+    Raises:
+        ValueError: an epsilon that cannot work.
 
     Masking: supported and passed on.
 
@@ -33,13 +37,17 @@ class LayerNorm(keras.layers.LayerNormalization):
     """
 
     def __init__(self, epsilon=1e-6, **kwargs):
+        check_number("epsilon", epsilon, open_low=True)
         super().__init__(epsilon=epsilon, **kwargs)
 
     def call(self, inputs):
         """Normalises."""
-        return ops.layer_norm(inputs, self.gamma, self.beta, self.epsilon)
+        outputs = ops.layer_norm(inputs, self.gamma, self.beta, self.epsilon)
+        return keras.ops.cast(outputs, self.compute_dtype)
 
     def get_config(self):
         """Returns the constructor arguments."""
-        names = ("name", "trainable", "dtype", "epsilon")
-        return {name: super().get_config()[name] for name in names}
+        config = super().get_config()
+        return {
+            name: config[name] for name in ("name", "trainable", "dtype", "epsilon")
+        }
