@@ -215,7 +215,8 @@ def server(resumed):
 
     def ask(path, **form):
         data = json.dumps(form).encode() if form else None
-        request = urllib.request.Request(urllib.parse.urljoin(address, path), data)
+        where, kind = urllib.parse.urljoin(address, path), "application/json"
+        request = urllib.request.Request(where, data, {"Content-Type": kind})
         with urllib.request.urlopen(request, timeout=60) as answer:
             return answer.read()
 
