@@ -236,6 +236,7 @@ def connect(cluster, seconds, say=lambda text: None):
         OSError: this worker cannot listen at its own port.
     """
     await_peers(cluster, seconds, say)
+    tf.get_logger().setLevel("WARNING")  # it tells of every collective operation
     # TensorFlow holds Python's lock while it waits for all to register: no exception
     # and no signal ends that, only this. All have been seen, so it is short.
     faulthandler.dump_traceback_later(seconds, exit=True)

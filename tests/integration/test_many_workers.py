@@ -84,7 +84,7 @@ def weights(workdir, step):
 
 def history(workdir):
     records = [r for r in read_metrics(workdir / "metrics.jsonl") if r["kind"] != "end"]
-    untimed = (*TIMES, "memory")
+    untimed = (*TIMES, "peak_memory")
     return [
         {k: v for k, v in record.items() if not k.startswith(untimed)}
         for record in records
