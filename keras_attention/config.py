@@ -124,7 +124,9 @@ class TrainingConfig(Config):
         max_source_length, max_target_length: pieces; longer pairs are dropped.
         rows_multiple: rows of every batch are a multiple of this.
         seed: of initial weights, dropout and data order, below 2**32.
-        dtype_policy: "float32", "mixed_bfloat16" or "mixed_float16".
+        dtype_policy: "float32", "mixed_bfloat16" or "mixed_float16". With the last a
+            gradient may overflow: that step counts as one, but changes neither weights
+            nor learning rate, and is told as one of `skipped_updates`.
         jit_compile: compile the step with XLA (one compilation a bucket).
         checkpoint_steps: save every so many updates, None = by minutes only.
         checkpoint_minutes: save every so many minutes (the paper: 10), None = never.

@@ -36,7 +36,7 @@ class RunState:
     """Where a run stands, beside its variables; plain values that JSON can hold.
 
     Attributes:
-        step: updates done.
+        step: batches trained on: updates, and those that overflowed in float16.
         epoch: epoch of the next batch, from 0.
         batch: place of the next batch in its epoch, from 0.
         seconds: of training so far, over all resumes.

@@ -24,8 +24,9 @@ class Recorder:
         self.parts = parts
         self.state = parts.state
         self._check = check
-        self._log_steps = parts.config["training"].log_steps
         training = parts.config["training"]
+        self._log_steps = training.log_steps
+        self._scaled = training.dtype_policy == "mixed_float16"
         self.schedule = NoamSchedule(
             parts.config["transformer"].model_dim,
             training.warmup_steps,
@@ -82,12 +83,21 @@ class Recorder:
             "step": state.step,
             "epoch": state.epoch,
             **_means(window),
-            "learning_rate": float(self.schedule(state.step - 1)),
+            **self._rate(),
             "source_tokens_per_second": tokens["source"] / seconds,
             "target_tokens_per_second": tokens["target"] / seconds,
             "real_token_share": sum(tokens.values()) / window["cells"],
             "minutes": state.seconds / 60,
         }
+
+    def _rate(self):
+        # Of the last update: a step that overflowed in float16 was none, and moves
+        # neither the optimizer's count nor its rate.
+        updates = int(self.parts.model.optimizer.iterations.numpy())
+        values = {"learning_rate": float(self.schedule(max(0, updates - 1)))}
+        if self._scaled:
+            values["skipped_updates"] = self.state.step - updates
+        return values
 
     def _show(self, record):
         window = self.state.window

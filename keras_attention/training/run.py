@@ -206,6 +206,8 @@ def _run(workdir, parts):
     peak = peak_memory_gib()
     if path is not None:
         record = {"kind": "end", "step": state.step, "reason": reason}
+        if parts.config["training"].jit_compile:
+            record["compilations"] = parts.steps.compilations
         parts.metrics_log.write({**record, "peak_memory_gib": peak})
         parts.tensorboard.end_session(succeeded=True)
     parts.progress.say(
@@ -239,7 +241,8 @@ def _assemble(workdir, inputs, strategy, callbacks, stream, workers):
         progress = Mute()
     progress.say(inputs.describe())
     model = compiled_model(config, strategy)
-    steps = Steps(model, strategy, training.jit_compile)
+    shapes = inputs.train_batches.shapes
+    steps = Steps(model, strategy, training.jit_compile, shapes, progress.say)
     board = TensorBoardLog(workdir / TENSORBOARD) if workers.is_chief else Mute()
     validator, pair = None, None
     if inputs.valid_batches is not None:

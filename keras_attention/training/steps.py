@@ -13,15 +13,22 @@ class Steps:
     Args:
         model: a compiled `Transformer`, built in the scope of `strategy`.
         strategy: a `tf.distribute.Strategy`.
-        jit_compile: compile the update with XLA (one compilation a bucket).
+        jit_compile: compile the update with XLA, once for every shape of a batch.
+        shapes: the (rows, length) that batches will have, to tell how many compilations
+            there will be.
+        say: called with a line of text before each of them; it takes a while.
 
     Call `train(inputs, label_ids)` for an update and `test(inputs, label_ids)` to
     evaluate a batch; both only add to `model.metrics`. `first_bad_step()` is the
     number of the first update whose loss was not finite, or None.
     """
 
-    def __init__(self, model, strategy, jit_compile=False):
+    def __init__(self, model, strategy, jit_compile=False, shapes=(), say=None):
         self._strategy = strategy
+        self._jit_compile = jit_compile
+        self._shapes = set(shapes)
+        self._compiled = set()
+        self._say = say or (lambda line: None)
         self._first_bad = tf.Variable(-1, dtype=tf.int64, trainable=False)
         self._step = tf.Variable(0, dtype=tf.int64, trainable=False)
         ids = tf.TensorSpec((None, None), tf.int32)
@@ -38,7 +45,7 @@ class Steps:
         def evaluate(inputs, label_ids):
             self._replicated(model.test_step)(inputs, label_ids)
 
-        self.train = tf.function(update, jit_compile=jit_compile or None, **options)
+        self._update = tf.function(update, jit_compile=jit_compile or None, **options)
         self.test = tf.function(evaluate, **options)
 
     def _replicated(self, step):
@@ -62,6 +69,28 @@ class Steps:
             return self._strategy.reduce("SUM", bad, axis=None) > 0
 
         return run
+
+    def train(self, inputs, label_ids):
+        """Computes an update."""
+        if self._jit_compile:
+            self._count_compilation(tuple(label_ids.shape))
+        self._update(inputs, label_ids)
+
+    @property
+    def compilations(self):
+        """Number of shapes that the update was compiled for by XLA."""
+        return len(self._compiled)
+
+    def _count_compilation(self, shape):
+        # XLA compiles for shapes alone, and keeps what it compiled.
+        if shape in self._compiled:
+            return
+        self._compiled.add(shape)
+        most = len(self._shapes | self._compiled)
+        rows, length = shape
+        self._say(
+            f"compiling the update for {rows}x{length} ({self.compilations} of {most})"
+        )
 
     def start_at(self, step):
         """Says which update comes next: number `step` + 1."""

@@ -29,7 +29,9 @@ class World:
 
     def __init__(self, batches=4, **training):
         self.asked, self.records, self.losses, self.shown = [], [], [], []
-        self.gradient_norm = 0.25
+        self.gradient_norm, self.skipped = 0.25, 0
+        updates = types.SimpleNamespace(numpy=lambda: self.done - self.skipped)
+        self.optimizer = types.SimpleNamespace(iterations=updates)
         self.done, self.bad, self.nlls, self.bleus = 0, None, [], []
         names = ("loss", "nll", "perplexity", "token_accuracy")
         self.metrics = [Metric(name, self) for name in names]
@@ -199,6 +201,22 @@ def test_learning_rate_is_that_of_the_update():
     world.run()
     rate = [r for r in world.records if r["kind"] == "train"][0]["learning_rate"]
     assert rate == pytest.approx(128**-0.5 * 2 * 10**-1.5, rel=1e-5)
+
+
+def test_a_step_that_overflowed_moves_no_learning_rate():
+    world = World(
+        max_steps=3, log_steps=3, warmup_steps=9, dtype_policy="mixed_float16"
+    )
+    world.skipped = 1
+    world.run()
+    record = [r for r in world.records if r["kind"] == "train"][0]
+    assert (record["step"], record["skipped_updates"]) == (3, 1)
+    assert record["learning_rate"] == pytest.approx(128**-0.5 * 2 * 9**-1.5, rel=1e-5)
+    world = World(max_steps=2, log_steps=1, dtype_policy="mixed_float16")
+    world.skipped = 1  # nothing but that one: the rate that the next will have
+    world.run()
+    rates = [r["learning_rate"] for r in world.records if r["kind"] == "train"]
+    assert rates[0] == rates[1] == pytest.approx(128**-0.5 * 4000**-1.5, rel=1e-5)
 
 
 class Clock:

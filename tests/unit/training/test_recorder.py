@@ -37,6 +37,7 @@ def world():
         metrics=[Metric(name) for name in names],
         reset_metrics=reset,
         gradient_norm=0.5,
+        optimizer=nothing(iterations=nothing(numpy=lambda: world.parts.state.step)),
     )
     world.parts = nothing(
         config={

@@ -1,3 +1,5 @@
+import os
+import re
 import subprocess
 import sys
 
@@ -48,6 +50,61 @@ def test_the_first_loss_that_is_not_finite_is_remembered():
     assert steps.first_bad_step() is None
 
 
+def test_compilations_are_counted_and_told():
+    told, shapes = [], [(2, 3), (4, 5)]
+    steps = Steps(Model(), tf.distribute.get_strategy(), True, shapes, told.append)
+    for shape in (*shapes, (2, 3), (4, 5), (8, 2)):
+        steps.train(*batch(*shape))
+    assert steps.compilations == 3
+    assert told == [
+        "compiling the update for 2x3 (1 of 2)",
+        "compiling the update for 4x5 (2 of 2)",
+        "compiling the update for 8x2 (3 of 3)",
+    ]
+    plain = Steps(Model(), tf.distribute.get_strategy(), say=told.append)
+    plain.train(*batch(2, 3))
+    assert plain.compilations == 0 and len(told) == 3
+
+
+COMPILED = """
+import numpy as np, tensorflow as tf
+from keras_attention.training.steps import Steps
+from tests.unit.models.tiny import DATA, make
+steps, models = [], []
+for jit_compile in (True, False):
+    models.append(make(compile={"micro_batches": 2}))
+    models[-1].optimizer.build(models[-1].trainable_variables)
+    steps.append(Steps(models[-1], tf.distribute.get_strategy(), jit_compile))
+longer = tf.nest.map_structure(lambda x: np.pad(x, ((0, 0), (0, 2))), DATA)
+batches = [tf.nest.map_structure(tf.constant, data) for data in (DATA, longer)] * 2
+for data in batches:
+    for step in steps:
+        step.train(*data)
+for one, other in zip(*(model.get_weights() for model in models)):
+    np.testing.assert_allclose(one, other, atol=1e-5)
+print("counted", steps[0].compilations)
+"""
+
+
+@pytest.mark.slow
+def test_xla_compiles_as_often_as_is_counted_and_computes_the_same(repository):
+    process = subprocess.run(
+        [sys.executable, "-c", COMPILED],
+        cwd=repository,
+        env={
+            **os.environ,
+            "TF_CPP_MIN_LOG_LEVEL": "0",
+            "TF_CPP_VMODULE": "device_compilation_profiler=1",
+        },
+        capture_output=True,
+        text=True,
+    )
+    assert process.returncode == 0, process.stderr[-2_000:]
+    assert process.stdout.split() == ["counted", "2"]
+    compiled = re.findall(r"Compiled \S+ \d+ times", process.stderr)
+    assert len(compiled) == 2, process.stderr[-2_000:]
+
+
 TWO_REPLICAS = """
 import sys
 import numpy as np, tensorflow as tf
@@ -65,25 +122,11 @@ small = {"num_layers": 1, "model_dim": 8, "num_heads": 2, "feed_forward_dim": 8,
     "dropout_rate": 0.0}
 config = choose_config(None, "tiny", {"transformer": small, "training": {
     "optimizer_epsilon": 0.1}, "decoding": {}}, 20)
-results = []
-for strategy in (mirrored, tf.distribute.OneDeviceStrategy("CPU:0")):
-    model = compiled_model(config, strategy)
-    steps = Steps(model, strategy)
-    ids = np.random.default_rng(0).integers(4, 20, (3, 4, 6)).astype("int32")
-    ids[:, 2, 3:] = 0  # the replicas differ in real tokens
-    for one_batch in map(tf.constant, ids):
-        steps.train({"source_ids": one_batch, "target_ids": one_batch}, one_batch)
-    results.append((metric_values(model), model.get_weights()))
-(one, weights), (other, others) = results
-for name in one:
-    np.testing.assert_allclose(one[name], other[name], rtol=1e-5, err_msg=name)
-for a, b in zip(weights, others):
-    np.testing.assert_allclose(a, b, atol=1e-5)
-
+ids = tf.constant(np.random.default_rng(0).integers(4, 20, (4, 6)).astype("int32"))
 # Checkpoints and the metrics kept over a validation work on mirrored variables.
 model = compiled_model(config, mirrored)
 steps, state = Steps(model, mirrored), RunState(step=1)
-data = ({"source_ids": one_batch, "target_ids": one_batch}, one_batch)
+data = ({"source_ids": ids, "target_ids": ids}, ids)
 steps.train(*data)
 points = Checkpoints(sys.argv[1], model, state)
 points.save()
@@ -102,7 +145,7 @@ for a, b in zip(weights, model.get_weights()):
 
 
 @pytest.mark.slow
-def test_two_replicas_make_the_same_updates(repository, tmp_path):
+def test_two_replicas_are_saved_and_validated(repository, tmp_path):
     process = subprocess.run(
         [sys.executable, "-c", TWO_REPLICAS, str(tmp_path)],
         cwd=repository,
