@@ -101,8 +101,9 @@ def train(
             replace those of the preset; `vocabulary_size` is that of the tokenizer.
         corpora: (training pairs, validation pairs or None), each a `ParallelCorpus`,
             in place of `data`.
-        initial_workdir: an earlier run whose weights a new run starts from. A workdir
-            without tokenizer takes its; model and vocabulary must be the same.
+        initial_workdir: an earlier run whose weights a new run starts from; schedule,
+            optimizer and steps begin anew. A workdir without tokenizer takes its; model
+            and vocabulary must be the same.
         callbacks: Keras callbacks.
         strategy: a `tf.distribute.Strategy`; None = several workers where `TF_CONFIG`
             names them (all call this with the same arguments and a workdir that they
