@@ -96,7 +96,7 @@ def weights(workdir, step):
 
 def history(workdir):
     records = [r for r in read_metrics(workdir / "metrics.jsonl") if r["kind"] != "end"]
-    return [{name: record.get(name) for name in FIGURES} for record in records]
+    return [{k: v for k, v in record.items() if k in FIGURES} for record in records]
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ def test_two_workers_are_one_process_with_two_replicas(whole, tmp_path):
     assert len(set(steps)) == len(steps)  # two writers would tell all twice
     for mine, theirs in zip(records, history(tmp_path), strict=True):
         for name in ("loss", "nll", "token_accuracy", "gradient_norm"):
-            if mine[name] is not None:
+            if name in mine:
                 assert mine[name] == pytest.approx(theirs[name], rel=1e-5)
 
 
@@ -167,7 +167,11 @@ def test_a_signal_and_a_kill_lose_nothing(whole, tmp_path):
     first, second = weights(whole[0], 12), weights(tmp_path, 12)
     for key, value in first.items():
         assert np.array_equal(value, second[key]), key
-    assert history(tmp_path) == history(whole[0])
+    assert len(history(tmp_path)) == len(history(whole[0]))
+    for mine, theirs in zip(history(tmp_path), history(whole[0]), strict=True):
+        # A metric has a part on every worker; a checkpoint holds the rounded sum.
+        assert mine.pop("kind") == theirs.pop("kind")
+        assert mine == pytest.approx(theirs, rel=1e-6)
 
 
 def test_workers_that_differ_are_refused_all(tmp_path):
