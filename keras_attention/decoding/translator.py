@@ -83,7 +83,7 @@ class Translator:
         """Returns the best translation of each text, as a list of str."""
         return [translation.text for translation in self.translate(texts)]
 
-    def translate(self, texts, first_line=1, **overrides):
+    def translate(self, texts, first_line=1, before_batch=None, **overrides):
         """Returns what was found for each text, in the order of the texts.
 
         Args:
@@ -91,6 +91,8 @@ class Translator:
                 breaks in it count as spaces.
             first_line: number of the first text in warnings, for a caller that
                 translates a file part by part.
+            before_batch: called before each batch is searched; what it raises ends
+                the call, for a caller that may have to stop soon.
             **overrides: fields of `DecodingConfig` for this call, such as
                 `num_hypotheses`, `beam_size`, `length_penalty_alpha` or
                 `max_extra_length`.
@@ -103,7 +105,9 @@ class Translator:
         """
         config = self.decoding_config.replace(**overrides)
         texts = check_texts("texts", texts)
-        return self._translate(texts, config, first_line) if texts else []
+        if not texts:
+            return []
+        return self._translate(texts, config, first_line, before_batch)
 
     def translate_lines(self, lines, window=2_048, **overrides):
         """Yields a translation, a str without line breaks, for every line.
@@ -234,7 +238,7 @@ class Translator:
             )
         return self._searches[key]
 
-    def _translate(self, texts, config, first_line):
+    def _translate(self, texts, config, first_line, before_batch=None):
         source_ids, lengths = self._encode(texts, config)
         lengths = lengths.numpy()
         truncated = self._warn_of_cuts(lengths, first_line, config)
@@ -244,6 +248,8 @@ class Translator:
         extra = tf.constant(config.max_extra_length, tf.int32)
         cells = np.where(lengths > 0, source_ids.row_lengths(), 0)
         for rows in batches(cells, config.batch_tokens):
+            if before_batch is not None:
+                before_batch()
             output = search(dense(source_ids, rows), alpha, extra)
             for row, result in zip(
                 rows, read_hypotheses(self.tokenizer, output), strict=True

@@ -46,6 +46,8 @@ class RunState:
         stale_bleu_validations: validations since then.
         best_step: updates done at that validation.
         saved_seconds: `seconds` at the last checkpoint of the schedule.
+        validation_due: a signal came before the validation of this step was through;
+            the run that goes on begins with it.
         window: sums since the last line of the log.
         epoch_sums: sums since the epoch began.
     """
@@ -60,6 +62,7 @@ class RunState:
     stale_bleu_validations: int = 0
     best_step: int | None = None
     saved_seconds: float = 0.0
+    validation_due: bool = False
     window: dict = dataclasses.field(default_factory=dict)
     epoch_sums: dict = dataclasses.field(default_factory=dict)
 

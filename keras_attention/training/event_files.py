@@ -8,9 +8,10 @@ import tensorflow as tf
 EVENTS = "events.out.tfevents.*"
 # Told anew by every process: what a run ended with, and its session for HParams.
 RESTATED = ("final/", "_hparams_/")
+OF_TRAINING = ("train/", "system/")  # all else at an update is of its validation
 
 
-def truncate_events(path, step):
+def truncate_events(path, step, validated=True):
     """Rewrites an event file without the events past an update.
 
     Events that every process tells anew (`RESTATED`) are taken out whatever their
@@ -19,6 +20,7 @@ def truncate_events(path, step):
     Args:
         path: of the event file; a record cut short at its end is dropped.
         step: last update to keep; -1 drops every event and deletes the file.
+        validated: False drops what is of the validation at `step`, too.
     """
     if step < 0:
         os.remove(path)
@@ -28,7 +30,9 @@ def truncate_events(path, step):
     with tf.io.TFRecordWriter(str(temporary)) as writer:
         for record in read_records(path):
             event = tf.compat.v1.Event.FromString(record)
-            if event.step <= step and not _is_restated(event):
+            if event.step > step or _has_tag(event, RESTATED):
+                continue
+            if event.step < step or validated or _has_tag(event, OF_TRAINING):
                 writer.write(record)
     os.replace(temporary, path)
 
@@ -43,5 +47,5 @@ def read_records(path):
             return
 
 
-def _is_restated(event):
-    return any(value.tag.startswith(RESTATED) for value in event.summary.value)
+def _has_tag(event, beginnings):
+    return any(value.tag.startswith(beginnings) for value in event.summary.value)

@@ -51,7 +51,10 @@ class Lockstep:
             self._unsaid_seconds += seconds
 
     def after_update(self):
-        """Tells the others when it is time to, which is the same update for all."""
+        """Tells the others when it is time to, which is the same update for all.
+
+        To be called after every update, and at every batch of a validation.
+        """
         self._updates += 1
         if self._workers.count > 1 and self._updates >= self._wait:
             self.agree()

@@ -9,6 +9,7 @@ from keras_attention.training.lockstep import Lockstep
 from keras_attention.training.nonfinite import check_finite
 from keras_attention.training.progress import duration, shown
 from keras_attention.training.recorder import Recorder, count_tokens
+from keras_attention.training.signals import Interrupted
 from keras_attention.training.validation import metric_values
 
 
@@ -65,6 +66,8 @@ class Loop:
         self._call("on_train_begin")
         if self.state.step == 0:
             self.validate()
+        elif self.state.validation_due:
+            self._make_up()
         self.lockstep.agree()
         reason = self._stop_reason()
         while reason is None:
@@ -113,13 +116,20 @@ class Loop:
         self.lockstep.after_update()
         save, ending = self._save_is_due(), self._end_reason() is not None
         every = training.validation_steps
-        # Whatever a signal says: the run that goes on will not come back here.
         if state.step % every == 0 if every else save and not ending:
-            self.validate()
+            state.validation_due = self.validate() is None
         reason = self._stop_reason()
         if save or reason is not None or state.best_step == state.step:
             self.save(due=save)
         return reason
+
+    def _make_up(self):
+        # The validation that a signal left out, and the checkpoint as it is after it.
+        state = self.state
+        due = state.saved_seconds == state.seconds  # so was the one without it
+        if self.validate() is not None:
+            state.validation_due = False
+            self.save(due=due)
 
     def _save_is_due(self):
         every, minutes = (
@@ -159,21 +169,25 @@ class Loop:
     def validate(self, kind="validation"):
         """Evaluates the model as it is and records it.
 
+        A signal ends it at the next batch, with no trace: a validation may take longer
+        than the half minute that schedulers leave a process to save itself.
+
         Args:
             kind: "validation", or "final" for the averaged weights.
 
         Returns:
-            The figures, empty for a run without validation pairs.
+            The figures, empty for a run without validation pairs; None after a signal.
         """
         if self.parts.validator is None:
             return {}
         self._check_finite()
-        self._call("on_test_begin")
-        values = self.parts.validator.losses()
-        if self.state.step > 0:  # an untrained model would only babble to its limits
-            # The others wait: a search has no part that could be shared.
-            scores, samples = self.parts.workers.from_chief(self.parts.validator.bleu)
-            values.update(scores)
+        try:
+            self._check_signal()
+            self._call("on_test_begin")
+            values, samples = self._evaluate()
+        except Interrupted:
+            return None
+        if self.state.step > 0:
             self.parts.tensorboard.samples(kind, self.state.step, samples)
             if kind == "validation":
                 self.parts.pictures.show(self.state.step)
@@ -194,6 +208,26 @@ class Loop:
             f"after {duration(self.state.seconds)}"
         )
         return values
+
+    def _evaluate(self):
+        validator, workers = self.parts.validator, self.parts.workers
+        values, samples = validator.losses(self._check_batch), []
+        if self.state.step > 0:  # an untrained model would only babble to its limits
+            # The others wait: a search has no part that could be shared. So none of
+            # them may leave it, either.
+            check = self._check_batch if workers.count == 1 else None
+            scores, samples = workers.from_chief(lambda: validator.bleu(check))
+            values.update(scores)
+        return values, samples
+
+    def _check_batch(self):
+        self._tick()
+        self.lockstep.after_update()
+        self._check_signal()
+
+    def _check_signal(self):
+        if self.lockstep.received is not None:
+            raise Interrupted
 
     def _compare(self, values):
         state, nll, bleu = self.state, values["nll"], values.get("bleu")

@@ -28,9 +28,14 @@ class MetricsLog:
         self._path = pathlib.Path(path)
         self._stream = None
 
-    def open_at(self, step):
-        """Opens the file to go on after a number of updates; 0 starts it anew."""
-        kept = [r for r in read_metrics(self._path) if _stays(r, step)]
+    def open_at(self, step, validated=True):
+        """Opens the file to go on after a number of updates.
+
+        Args:
+            step: later records, and at 0 all records, are removed.
+            validated: False removes the validation at `step` as well.
+        """
+        kept = [r for r in read_metrics(self._path) if _stays(r, step, validated)]
         write_atomically(self._path, "".join(_line(record) for record in kept))
         self._stream = open(self._path, "a", encoding="utf-8")
 
@@ -79,8 +84,11 @@ def read_metrics(path):
     return records
 
 
-def _stays(record, step):
-    return 0 < step >= record["step"] and record["kind"] not in ("final", "end")
+def _stays(record, step, validated):
+    kind = record["kind"]
+    if kind == "validation" and record["step"] == step and not validated:
+        return False
+    return 0 < step >= record["step"] and kind not in ("final", "end")
 
 
 def _line(record):

@@ -183,8 +183,9 @@ def _begin(workdir, parts, tokenizer):
     if parts.workers.is_chief:
         write_config(workdir, parts.config)
     parts.steps.start_at(parts.state.step)
-    parts.metrics_log.open_at(parts.state.step)
-    parts.tensorboard.open_at(parts.state.step)
+    validated = not parts.state.validation_due
+    parts.metrics_log.open_at(parts.state.step, validated)
+    parts.tensorboard.open_at(parts.state.step, validated)
     parts.tensorboard.begin_session(parts.config)
     if parts.state.step == 0:
         parts.pictures.begin()
@@ -194,15 +195,16 @@ def _run(workdir, parts):
     loop, state = Loop(parts), parts.state
     reason, lockstep = loop.run(), loop.lockstep
     lockstep.agree()  # a signal may have come while it was saved
-    path, values = None, {}
+    path, values = None, None
     if lockstep.received is None:
         path, weights = _average(workdir, parts)
         lockstep.agree()
-    if path is not None and lockstep.received is not None:  # while it was averaged
+        if lockstep.received is None:
+            parts.model.set_weights(weights)
+            values = loop.validate("final")
+    if values is None:  # the run that goes on will average, or validate, again
         reason, path = signal.Signals(lockstep.received).name, None
     if path is not None:
-        parts.model.set_weights(weights)
-        values = loop.validate("final")
         parts.pictures.embeddings(state.step)
     peak = peak_memory_gib()
     if path is not None:
@@ -222,7 +224,7 @@ def _run(workdir, parts):
             "command with a larger max_minutes goes on from here"
         )
     parts.workers.everyone("ends")  # none leaves while another still needs it
-    return RunResult(reason, state.step, state.seconds, values, path)
+    return RunResult(reason, state.step, state.seconds, values or {}, path)
 
 
 def _average(workdir, parts):

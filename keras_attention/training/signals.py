@@ -2,7 +2,12 @@
 
 import os
 import signal
+import sys
 import threading
+
+
+class Interrupted(Exception):
+    """A signal came while something ran that the run, when it goes on, does again."""
 
 
 class StopSignals:
@@ -33,5 +38,10 @@ class StopSignals:
 
     def _handle(self, number, _):
         if self.received is not None:
+            name = signal.Signals(number).name
+            # Not through `sys.stderr`, in the midst of whose write it may have come.
+            line = f"ended by a second signal, {name}; what was saved before is whole\n"
+            if sys.stderr is not None:
+                os.write(sys.stderr.fileno(), line.encode())
             os._exit(128 + number)
         self.received = number

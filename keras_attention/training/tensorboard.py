@@ -37,14 +37,15 @@ class TensorBoardLog:
         self.directory = pathlib.Path(directory)
         self._writer = None
 
-    def open_at(self, step):
+    def open_at(self, step, validated=True):
         """Opens a file to go on after a number of updates.
 
         Args:
             step: later events, and at 0 all events, are removed.
+            validated: False removes what the validation at `step` shows as well.
         """
         for path in sorted(self.directory.glob(EVENTS)):
-            truncate_events(path, step if step > 0 else -1)
+            truncate_events(path, step if step > 0 else -1, validated)
         self._writer = tf.summary.create_file_writer(str(self.directory))
 
     def scalars(self, group, step, values):

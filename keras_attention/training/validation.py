@@ -37,15 +37,23 @@ class Validator:
         greedy = decoding.replace(beam_size=1, num_hypotheses=1)
         self._translator = Translator(model, tokenizer, greedy)
 
-    def losses(self):
-        """Returns loss, nll, perplexity and token_accuracy over all pairs."""
+    def losses(self, before_batch=lambda: None):
+        """Returns loss, nll, perplexity and token_accuracy over all pairs.
+
+        Args:
+            before_batch: called before each batch; what it raises ends the validation.
+        """
         with kept_metrics(self._model):
             for inputs, label_ids in self._batches.dataset(0, shuffle=False):
+                before_batch()
                 self._steps.test(inputs, label_ids)
             return metric_values(self._model)
 
-    def bleu(self):
+    def bleu(self, before_batch=None):
         """Returns (values, samples) of the translations of the first sentences.
+
+        Args:
+            before_batch: called before each batch; what it raises ends the validation.
 
         Returns:
             values: "bleu" (mixed case, 13a) and "chrf" (chrF2), the "bleu_signature"
@@ -56,7 +64,8 @@ class Validator:
         """
         if not self._sources:
             return {}, []
-        translations = self._translator(self._sources)
+        found = self._translator.translate(self._sources, before_batch=before_batch)
+        translations = [translation.text for translation in found]
         pair = translations[: self._scored], self._references[: self._scored]
         result = corpus_bleu(*pair)
         values = {
@@ -94,6 +103,8 @@ def kept_metrics(model):
     variables = [v for metric in model.metrics for v in metric.variables]
     before = [v.numpy() for v in variables]
     model.reset_metrics()
-    yield
-    for variable, value in zip(variables, before, strict=True):
-        variable.assign(value)
+    try:
+        yield
+    finally:
+        for variable, value in zip(variables, before, strict=True):
+            variable.assign(value)

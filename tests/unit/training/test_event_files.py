@@ -36,6 +36,15 @@ def test_what_every_process_tells_anew_is_taken_out(path, tag):
     assert read(path) == [(2, "train/nll"), (4, "finally/nll")]
 
 
+def test_a_validation_that_is_made_up_is_not_shown_twice(path):
+    of_validation = ["validation/nll", "attention_encoder_self/block_1"]
+    of_training = ["train/nll", "system/memory_gib"]
+    before = [(2, tag) for tag in of_training + of_validation]
+    write(path, *before, *((4, tag) for tag in of_training + of_validation))
+    truncate_events(path, 4, validated=False)
+    assert read(path) == before + [(4, tag) for tag in of_training]
+
+
 def test_a_record_cut_short_ends_the_file(path):
     path.write_bytes(path.read_bytes()[:-3])
     truncate_events(path, 9)

@@ -1,5 +1,6 @@
 """The loop with everything around it replaced by records of what it was asked for."""
 
+import dataclasses
 import math
 import types
 
@@ -50,7 +51,7 @@ class World:
         }
         self.state = RunState()
         self.signals = types.SimpleNamespace(received=None)
-        self.validated = True
+        self.validated, self.interrupted = True, None
 
     # model
     def reset_metrics(self):
@@ -73,19 +74,28 @@ class World:
         return [(f"{epoch}.{i}", None) for i in range(start, len(self.plan(epoch)))]
 
     # validator
-    def losses_of_validation(self):
+    def interrupt(self, what, before_batch):
+        """A signal that comes in the midst of a part of the validation."""
+        if self.done and what == self.interrupted:
+            self.signals.received = 15
+            before_batch()
+
+    def losses_of_validation(self, before_batch):
+        self.interrupt("losses", before_batch)
         self.asked.append("validate")
         nll = self.nlls.pop(0) if self.nlls else 1.0
         self.seen_bad.append(self.bad)
         return {"loss": nll, "nll": nll, "perplexity": 2.0, "token_accuracy": 0.5}
 
-    def bleu(self):
+    def bleu(self, before_batch):
+        self.interrupt("bleu", before_batch)
         return ({"bleu": self.bleus.pop(0)} if self.bleus else {}), []
 
     # checkpoints
     def save(self, off_schedule=False):
         what = "save off schedule" if off_schedule else "save"
         self.asked.append(f"{what} {self.state.step}")
+        self.saved = dataclasses.replace(self.state)
 
     def run(self, callbacks=None):
         nothing = types.SimpleNamespace
@@ -122,6 +132,9 @@ class World:
 
     def saves(self):
         return [asked for asked in self.asked if asked.startswith("save")]
+
+    def validations(self):
+        return [r["step"] for r in self.records if r["kind"] == "validation"]
 
     def trained(self):
         return [asked[6:] for asked in self.asked if asked.startswith("train")]
@@ -301,9 +314,46 @@ def test_a_signal_where_the_run_saves_anyway_leaves_a_checkpoint_of_the_schedule
     world.train = interrupted
     assert world.run() == "SIGTERM"
     assert world.saves() == ["save 2"]
-    # Where the uninterrupted run validates, so does this one: it will not come back.
-    validations = [r["step"] for r in world.records if r["kind"] == "validation"]
-    assert validations == ([0, 2] if "checkpoint_steps" in options else [0])
+    assert world.validations() == [0], "it may take longer than the grace of SIGTERM"
+    assert world.saved.validation_due == ("checkpoint_steps" in options)
+
+
+@pytest.mark.parametrize("part", ["losses", "bleu"])
+@pytest.mark.parametrize("every", [2, 5])  # updates from checkpoint to checkpoint
+def test_a_signal_in_a_validation_ends_it_and_the_run_that_goes_on_makes_it_up(
+    part, every
+):
+    options = {"max_steps": 4, "checkpoint_steps": every, "validation_steps": 2}
+    world = World(**options)
+    world.interrupted = part
+    assert world.run() == "SIGTERM"
+    due = "save 2" if every == 2 else "save off schedule 2"
+    assert world.saves() == [due] and world.validations() == [0]
+    assert world.state.best_nll == 1.0 and world.state.stale_validations == 0
+    again = World(**options)
+    again.state, again.nlls, again.bleus = world.saved, [3.0, 2.0], [7.0, 5.0]
+    assert again.run() == "max_steps"
+    assert again.asked[:3] == ["validate", due, "train 0.2"]
+    assert again.validations() == [2, 4]
+    state = again.state
+    assert (state.stale_validations, state.best_step) == (2, 2)
+    assert not state.validation_due and not again.saved.validation_due
+
+
+def test_a_validation_that_is_made_up_may_be_interrupted_again():
+    world = World(validation_steps=2)
+    world.state = RunState(step=2, batch=2, validation_due=True)
+    world.done, world.interrupted = 1, "bleu"
+    assert world.run() == "SIGTERM"
+    assert world.saves() == world.validations() == world.trained() == []
+    assert world.state.validation_due
+
+
+def test_a_validation_that_is_made_up_may_end_the_run():
+    world = World(validation_steps=2, patience=1)
+    world.state = RunState(step=2, batch=2, validation_due=True, best_nll=0.5)
+    assert world.run() == "patience"
+    assert world.saves() == ["save 2"] and world.trained() == []
 
 
 def test_the_best_bleu_is_saved_beside_the_schedule():

@@ -28,7 +28,12 @@ def test_the_second_signal_ends_the_process():
         "    os.kill(os.getpid(), signal.SIGTERM)\n"
         "    time.sleep(30)\n"
     )
-    assert subprocess.run([sys.executable, "-c", code], timeout=25).returncode == 143
+    done = subprocess.run(
+        [sys.executable, "-c", code], timeout=25, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (143, "")
+    expected = "ended by a second signal, SIGTERM; what was saved before is whole\n"
+    assert done.stderr == expected
 
 
 def signals_file():

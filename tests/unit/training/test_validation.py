@@ -102,3 +102,29 @@ def test_scores_are_those_of_the_first_sentences_alone(monkeypatch, parts):
 
 def test_no_sentences_are_no_bleu(parts):
     assert validator(parts, sentences=0).bleu() == ({}, [])
+
+
+class Stop(Exception):
+    """What ends a validation before it is through."""
+
+
+@pytest.mark.parametrize("part", ["losses", "bleu"])
+def test_a_validation_can_be_ended_before_any_batch_and_leaves_no_trace(parts, part):
+    one = validator(parts, batch_tokens=8)
+    batches = []
+    getattr(one, part)(lambda: batches.append(1))
+    assert batches
+    parts.model.reset_metrics()
+    ids = tf.constant([[4, 5, 3]])
+    parts.steps.test({"source_ids": ids, "target_ids": ids}, ids)
+    before = metric_values(parts.model)
+    left = [len(batches) - 1]
+
+    def count_down():
+        if left[0] == 0:
+            raise Stop
+        left[0] -= 1
+
+    with pytest.raises(Stop):
+        getattr(one, part)(count_down)
+    assert metric_values(parts.model) == before
