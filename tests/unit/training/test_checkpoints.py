@@ -118,6 +118,27 @@ def test_saving_leaves_the_level_of_the_log(saved, caplog):
     assert "callback duration" not in caplog.text
 
 
+def test_a_checkpoint_is_on_the_disk_before_it_has_its_name(saved, monkeypatch):
+    directory, _, state, points = saved
+    done, rename = [], checkpoints.os.rename
+    state.step = 12
+
+    def note(path):
+        done.append(pathlib.Path(path).relative_to(directory))
+
+    def renamed(old, new):
+        done.append("rename")
+        rename(old, new)
+
+    monkeypatch.setattr(checkpoints, "flush_to_disk", note)
+    monkeypatch.setattr(checkpoints.os, "rename", renamed)
+    points.save()
+    place, temporary = done.index("rename"), pathlib.Path(".tmp-step-12")
+    files = {temporary / path.name for path in (directory / "step-12").iterdir()}
+    assert set(done[:place]) == {temporary, *files}
+    assert done[place + 1] == pathlib.Path("."), "and then the name itself"
+
+
 def names_in(directory):
     return sorted(path.name for path in directory.iterdir())
 

@@ -51,7 +51,7 @@ class World:
         }
         self.state = RunState()
         self.signals = types.SimpleNamespace(received=None)
-        self.validated, self.interrupted = True, None
+        self.validated, self.interrupted, self.synced = True, None, []
 
     # model
     def reset_metrics(self):
@@ -96,13 +96,18 @@ class World:
         what = "save off schedule" if off_schedule else "save"
         self.asked.append(f"{what} {self.state.step}")
         self.saved = dataclasses.replace(self.state)
+        self.synced.append("checkpoint")
 
     def run(self, callbacks=None):
         nothing = types.SimpleNamespace
         validator = nothing(losses=self.losses_of_validation, bleu=self.bleu)
-        log = nothing(write=self.records.append, sync=lambda: None)
+        log = nothing(
+            write=self.records.append, sync=lambda: self.synced.append("history")
+        )
         board = nothing(
-            scalars=lambda *_: None, samples=lambda *_: None, sync=lambda: None
+            scalars=lambda *_: None,
+            samples=lambda *_: None,
+            sync=lambda: self.synced.append("board"),
         )
         pictures = nothing(show=lambda step: self.shown.append(step))
         progress = nothing(
@@ -146,6 +151,12 @@ def test_ends_at_max_steps_with_a_checkpoint():
     assert world.trained() == ["0.0", "0.1", "0.2", "0.3", "1.0", "1.1"]
     assert world.saves() == ["save 4", "save 6"]
     assert (world.state.epoch, world.state.batch, world.state.step) == (1, 2, 6)
+
+
+def test_what_leads_to_a_checkpoint_is_on_the_disk_before_it():
+    world = World(max_steps=1)
+    world.run()
+    assert world.synced == ["history", "board", "checkpoint"]
 
 
 def test_goes_on_inside_an_epoch():
@@ -418,7 +429,7 @@ def test_callbacks_may_stop_and_see_each_event():
 
 
 def test_epoch_logs_are_exact_over_the_epoch():
-    world, logs = World(max_steps=5, log_steps=3), []
+    world, logs = World(max_steps=9, log_steps=3), []
 
     class Callbacks:
         def on_epoch_end(self, epoch, values):
@@ -428,9 +439,12 @@ def test_epoch_logs_are_exact_over_the_epoch():
             return lambda *_: None
 
     world.run(Callbacks())
-    ((epoch, values),) = logs
-    assert epoch == 0
+    assert [epoch for epoch, _ in logs] == [0, 1]
+    values = logs[0][1]
     assert values["nll"] == pytest.approx((2.0 * (3 + 4 + 5) + 4.0 * 6) / 18)
+    # Updates 5 and 6, and 7 and 8, were read together: each pair has one mean.
+    expected = (5.5 * (3 + 4) + 7.5 * (5 + 6)) / 18
+    assert logs[1][1]["nll"] == pytest.approx(expected)
     assert values["val_nll"] == 1.0
 
 

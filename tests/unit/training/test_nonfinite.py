@@ -58,6 +58,7 @@ def check(parts, **options):
 
 
 def test_the_message_names_update_rate_batch_pairs_and_checkpoint(tmp_path):
+    (tmp_path / "step-2").mkdir()
     (tmp_path / "step-3").mkdir()
     message, records = check(parts_of(6, tmp_path))
     for part in (
