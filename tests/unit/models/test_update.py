@@ -195,6 +195,25 @@ def test_fifty_steps_in_half_precision(policy):
     assert all(np.isfinite(w).all() for w in weights_of(model))
 
 
+def test_a_logit_beyond_float16_gives_a_finite_loss():
+    model = make(policy="mixed_float16")
+    ids = tensors(DATA)[0]
+    assert model(ids).dtype == tf.float32
+    # The row of a piece that is in no input: its logit alone becomes huge.
+    table = next(v for v in model.trainable_variables if v.shape == (8, 4))
+    array = table.numpy()
+    direction = (
+        model._parts.states(**ids, training=False)[0, 0].numpy().astype("float32")
+    )
+    array[7] = 7e4 * direction / np.square(direction).sum()
+    table.assign(array)
+    logits = model(ids).numpy()
+    assert logits.max() > 6.5e4 and np.isfinite(logits).all()
+    results = step(model)
+    assert np.isfinite(results["loss"]) and results["nll"] > 100
+    assert all(np.isfinite(weight).all() for weight in weights_of(model))
+
+
 def test_a_step_that_overflows_is_skipped_and_not_counted():
     model = make(ka.make_optimizer(4), policy="mixed_float16")
     step(model)
