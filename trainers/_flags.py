@@ -21,6 +21,7 @@ test compares with this table. A binary reads:
 """
 
 import logging as python_logging
+import io
 import os
 import pathlib
 import signal
@@ -169,10 +170,17 @@ def existing_workdir(*needed):
     return directory
 
 
+class _Nowhere(io.TextIOBase):
+    """A stream that keeps nothing and has nothing to close."""
+
+    def write(self, text):
+        return len(text)
+
+
 def progress_stream():
     """Returns where lines of progress go: nowhere with `--verbosity` below 0 (info)."""
     if FLAGS.verbosity < logging.INFO:
-        return open(os.devnull, "w", encoding="utf-8")
+        return _Nowhere()
     return sys.stderr
 
 

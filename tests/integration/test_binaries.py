@@ -290,7 +290,7 @@ def test_empty_files(run_binary, tmp_path):
         f"--train_target={tmp_path / 'empty'}",
     )
     assert code == 2
-    assert "holds no pair with text on both sides" in line
+    assert "there is no text to learn from" in line
 
 
 def test_evaluation_of_unequal_files(run_binary, workdir, corpus, tmp_path):
