@@ -20,8 +20,8 @@ test compares with this table. A binary reads:
         _flags.run_binary(main)
 """
 
-import logging as python_logging
 import io
+import logging as python_logging
 import os
 import pathlib
 import signal
