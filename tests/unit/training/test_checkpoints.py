@@ -23,6 +23,11 @@ def test_restores_weights_optimizer_generators_and_state(saved):
     restored = Checkpoints(directory, fresh, fresh_state).restore()
     assert restored == directory / "step-11"
     assert fresh_state == state
+    sums = [
+        [v.numpy() for m in each.metrics for v in m.variables]
+        for each in (model, fresh)
+    ]
+    assert sums[0] == sums[1] and any(sums[0])
     for one, other in zip(model.get_weights(), fresh.get_weights(), strict=True):
         assert np.array_equal(one, other)
     generators = [v for v in model.non_trainable_variables if "seed" in v.path]
@@ -223,6 +228,8 @@ def test_the_best_is_kept_until_a_better_one_and_never_averaged(tmp_path):
         (9, False, 6, [6, 8, 9]),
         (10, False, 6, [6, 9, 10]),
         (12, False, 12, [10, 12]),
+        (13, True, 12, [10, 12, 13]),
+        (14, False, 12, [12, 14]),
     ):
         state.best_step = best
         points.save(off_schedule=off_schedule)
