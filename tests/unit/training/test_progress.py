@@ -54,6 +54,16 @@ def test_going_on_drops_what_is_past_the_checkpoint(tmp_path):
     assert steps == [2, 4, 6, 8]
 
 
+def test_a_validation_that_is_made_up_is_not_told_twice(tmp_path):
+    path = tmp_path / "metrics.jsonl"
+    checks = records(2, kind="validation"), records(4, kind="validation")
+    write(path, 0, [*checks[0], *records(4), *checks[1]])
+    metrics = MetricsLog(path)
+    metrics.open_at(4, validated=False)
+    metrics.close()
+    assert read_metrics(path) == [*checks[0], *records(4)]
+
+
 def test_going_on_drops_the_end_of_the_part_before(tmp_path):
     path = tmp_path / "metrics.jsonl"
     ends = records(4, kind="final") + records(4, kind="end")
