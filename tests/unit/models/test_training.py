@@ -50,6 +50,10 @@ def uncompiled():
     [
         (lambda: step(uncompiled()), "no loss. Call `model.compile"),
         (lambda: step(make(), (DATA[0],)), r"\(inputs, label_ids\).*Received"),
+        (
+            lambda: make(keras.optimizers.SGD(1.0, gradient_accumulation_steps=2)),
+            "`micro_batches`.*Received: gradient_accumulation_steps=2, replicas=1",
+        ),
         (lambda: make().compile(metrics=["accuracy"]), "Remove `metrics`.*Received"),
         (
             lambda: make().compile(loss="sparse_categorical_crossentropy"),
