@@ -3,9 +3,9 @@
 A workdir holds `config.json tokenizer/ encoded/ checkpoints/ tensorboard/ model.keras
 metrics.jsonl bleu.json .lock`. `encoded/` are the ids of training text in files, made
 again if deleted; `.lock` names the process that trains here. What begins with `.tmp-`
-was left by a process that was killed; the next start deletes it. `config.json` says all that made the run; starting again in
-the same workdir with other values is refused, because the result would be neither of
-the two runs.
+was left by a process that was killed; the next start deletes it. `config.json` says
+all that made the run; starting again in the same workdir with other values is refused,
+because the result would be neither of the two runs.
 """
 
 import json
