@@ -72,8 +72,10 @@ class ParallelFiles:
     def __init__(self, source_files, target_files):
         self.source_files, self.target_files = as_pairs(source_files, target_files)
         self._lines = []
+        self._facts = {}
         digest = hashlib.sha256()
         for pair in zip(self.source_files, self.target_files, strict=True):
+            self._facts.update(_facts(pair))
             source, target = map(scan_file, pair)
             check_equal_lines(*pair, source.lines, target.lines)
             self._lines.append(source.lines)
@@ -109,11 +111,14 @@ class ParallelFiles:
                     break
                 yield TextBlock.with_text(*texts, first)
                 first += len(texts[0])
-            if first != end or any(texts):
+            now = _facts([source_file, target_file])
+            same = all(now.get(f) == self._facts[f] for f in (source_file, target_file))
+            if first != end or any(texts) or not same:
                 raise ValueError(
                     f"{source_file} or {target_file} changed while they were read. "
-                    f"Expected {expected} lines, as counted before. "
-                    "Received: another number. Start again when they are complete."
+                    f"Expected {expected} lines and the size and time of change that "
+                    "they had when they were counted. Received: others. Start again "
+                    "when they are complete."
                 )
 
     def lines(self):
@@ -122,6 +127,12 @@ class ParallelFiles:
             yield from block.sources
         for block in self.blocks():
             yield from block.targets
+
+
+def _facts(files):
+    """Returns what tells a file from another under its name, without reading it."""
+    stats = {file: os.stat(file) for file in files if os.path.exists(file)}
+    return {f: (s.st_ino, s.st_size, s.st_mtime_ns) for f, s in stats.items()}
 
 
 def as_pairs(source_files, target_files):

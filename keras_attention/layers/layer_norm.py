@@ -23,7 +23,7 @@ class LayerNorm(keras.layers.LayerNormalization):
         computed in float32.
 
     Raises:
-        ValueError: an epsilon that cannot work.
+        ValueError: an epsilon that cannot work, or another argument of Keras's layer.
 
     Masking: supported and passed on.
 
@@ -38,6 +38,13 @@ class LayerNorm(keras.layers.LayerNormalization):
 
     def __init__(self, epsilon=1e-6, **kwargs):
         check_number("epsilon", epsilon, open_low=True)
+        unknown = sorted(set(kwargs) - {"name", "trainable", "dtype"})
+        if unknown:
+            raise ValueError(
+                "`LayerNorm` scales and centres the last axis. Expected `epsilon`, "
+                f"`name`, `trainable` and `dtype`. Received: {', '.join(unknown)}. "
+                "Use `keras.layers.LayerNormalization` for other norms."
+            )
         super().__init__(epsilon=epsilon, **kwargs)
 
     def call(self, inputs):

@@ -103,11 +103,13 @@ class TokenExactTraining:
         Raises:
             ValueError: metrics of the user's, which would not be exact over tokens
                 and replicas; a loss that is no `Loss`; a micro-batch count or a norm
-                that cannot work; an optimizer that accumulates gradients; and under
-                several replicas `steps_per_execution` above 1, `jit_compile`, or an
+                that cannot work; a subclass with a `call` of its own; variables that
+                are not float32; an optimizer that accumulates gradients; and under several
+                replicas `steps_per_execution` above 1, `jit_compile`, or an
                 optimizer that clips.
         """
         optimizer = keras.optimizers.get(optimizer)
+        self._check_call()
         replicas = self._check_replicas(
             jit_compile, kwargs.get("steps_per_execution", 1)
         )
@@ -133,6 +135,22 @@ class TokenExactTraining:
         super().compile(
             optimizer=optimizer, loss=loss, jit_compile=jit_compile, **kwargs
         )
+
+    def _check_call(self):
+        owner = next((c for c in type(self).__mro__ if "call" in vars(c)), None)
+        if owner is not None and issubclass(owner, TokenExactTraining):
+            raise ValueError(
+                "`compile` trains the layers of the model in chunks of the output and "
+                "would pass over another `call`. Expected a model that keeps the "
+                f"`call` of `Transformer`. Received: {owner.__name__}.call. Train "
+                "such a model with a loop of your own."
+            )
+        if self.dtype_policy.variable_dtype != "float32":
+            raise ValueError(
+                "Training keeps its variables in float32. Expected the dtype policy "
+                '"float32", "mixed_bfloat16" or "mixed_float16". Received: '
+                f"{self.dtype_policy.name!r}. Build the model with one of them."
+            )
 
     def _check_replicas(self, jit_compile, steps_per_execution):
         strategy = getattr(self, "_distribute_strategy", None)  # TensorFlow's alone

@@ -89,9 +89,38 @@ def _unpack(model, data):
             "Data must yield (inputs, label_ids) or (inputs, label_ids, weights). "
             f"Received: a tuple of {len(data)}."
         )
-    inputs, labels = data[0], data[1]
-    sample_weight = data[2] if len(data) == 3 else None
-    return inputs, labels, token_weights(labels, sample_weight)
+    inputs, labels = data[0], tf.convert_to_tensor(data[1])
+    if model.losses:
+        raise ValueError(
+            "An update is the gradient of the token losses alone. Expected a model "
+            f"without losses of its layers. Received: {len(model.losses)} of them "
+            "(regularizers, `add_loss`). Remove them; the optimizer's `weight_decay` "
+            "is exact."
+        )
+    targets = inputs.get("target_ids", labels)
+    _check_shape("label_ids", labels, targets)
+    weights = data[2] if len(data) == 3 else None
+    if weights is not None:
+        weights = tf.convert_to_tensor(weights)
+        if weights.shape.rank == 2 and weights.shape[1] != 1:
+            _check_shape("weights", weights, targets)
+    return inputs, labels, token_weights(labels, weights)
+
+
+def _check_shape(name, tensor, targets):
+    expected, received = targets.shape, tensor.shape
+    if not received.is_compatible_with(expected):
+        raise ValueError(
+            f"`{name}` must have the shape (B, T) of `target_ids`. Expected: "
+            f"{tuple(expected)}. Received: {tuple(received)}. Each label is the piece "
+            "after the one at its place in `target_ids`."
+        )
+    # What a graph knows only when it runs.
+    tf.debugging.assert_equal(
+        tf.shape(tensor),
+        tf.shape(targets),
+        f"`{name}` must have the shape (B, T) of `target_ids`.",
+    )
 
 
 def _micro_batch_gradients(model, inputs, labels, weights, tokens):

@@ -9,8 +9,9 @@ class Adam(keras.optimizers.Adam):
 
     Keras composes it of some twenty operations, each of which reads and writes a
     tensor of the size of the variable; the base model has 63 million parameters. The
-    formula, the variables and the configuration are those of Keras. With `amsgrad`,
-    and on other backends, it is Keras's own update.
+    formula, the variables and the configuration are those of Keras for dense
+    gradients; a sparse one is made dense first. With `amsgrad`, and on other backends,
+    it is Keras's own update.
 
     Args:
         learning_rate: float or schedule.

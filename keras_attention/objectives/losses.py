@@ -143,12 +143,21 @@ def token_weights(labels, sample_weight=None):
     Args:
         labels: integer tensor of shape (B, T).
         sample_weight: tensor of shape (B, T), (B, 1) or (B,), or None.
+
+    Raises:
+        ValueError: weights of another rank.
     """
     real = ops.cast(ops.not_equal(ops.convert_to_tensor(labels), PAD_ID), "float32")
     if sample_weight is None:
         return real
     weights = ops.cast(sample_weight, "float32")
+    if len(weights.shape) not in (1, 2):
+        raise ValueError(
+            "`sample_weight` must have the shape (B, T), (B, 1) or (B,). "
+            f"Received: {tuple(weights.shape)}."
+        )
     if len(weights.shape) == 1:
         weights = ops.expand_dims(weights, -1)
-    # A weight of a sentence must not count its padding.
-    return weights * real
+    # A weight of a sentence must not count its padding, and one of padding, which
+    # may even be NaN, never counts.
+    return ops.where(real > 0, weights, 0.0)

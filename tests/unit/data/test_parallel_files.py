@@ -90,3 +90,14 @@ def test_a_file_that_changes_is_noticed(tmp_path, monkeypatch, content, changed)
             write(path, content)
     with pytest.raises(ValueError, match="/s or .*/t changed while they were read"):
         list(files.blocks())
+
+
+def test_text_that_is_replaced_by_as_many_lines_is_an_error(tmp_path):
+    source, target = tmp_path / "en", tmp_path / "de"
+    source.write_text("a dog\n")
+    target.write_text("ein Hund\n")
+    files = ParallelFiles(source, target)
+    assert list(files.lines()) == ["a dog", "ein Hund"]
+    source.write_text("a cat!\n")
+    with pytest.raises(ValueError, match="changed while they were read"):
+        list(files.blocks())

@@ -16,3 +16,9 @@ def test_it_has_the_weights_and_values_of_kerass_layer():
 def test_an_epsilon_that_cannot_work_is_refused(epsilon):
     with pytest.raises(ValueError, match="`epsilon` must be .*Received"):
         LayerNorm(epsilon=epsilon)
+
+
+@pytest.mark.parametrize("option", ["axis", "scale", "center", "rms_scaling"])
+def test_options_of_kerass_layer_are_refused(option):
+    with pytest.raises(ValueError, match=f"the last axis.*Received: {option}"):
+        LayerNorm(**{option: 1})

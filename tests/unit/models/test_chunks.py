@@ -1,10 +1,12 @@
 """Losses and gradients in chunks are those of all tokens at once."""
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from keras_attention.models import chunks
+from keras_attention.objectives import LabelSmoothedCrossEntropy
 from tests.unit.models.tiny import (
     DATA,
     LABELS,
@@ -73,6 +75,28 @@ def test_chunks_in_a_graph_for_any_shape(tokens_a_chunk, jit_compile):
     assert_same_weights(eager, graph, atol=1e-5)
 
 
+class OfSentences(keras.losses.Loss):
+    """Weighs tokens by their place and by the length of their sentence."""
+
+    def call(self, labels, logits):
+        losses = LabelSmoothedCrossEntropy(0.1).call(labels, logits)
+        places = 1 + tf.range(tf.shape(labels)[1])[None]
+        lengths = tf.reduce_sum(tf.cast(labels != 0, tf.float32), 1, keepdims=True)
+        return losses * tf.cast(places, tf.float32) / tf.maximum(lengths, 1.0)
+
+
+@pytest.mark.parametrize("micro_batches", [1, 2])
+def test_a_loss_sees_whole_sentences(tokens_a_chunk, micro_batches):
+    tokens_a_chunk(5)
+    model = make()
+    model.compile(keras.optimizers.SGD(1.0), OfSentences(), micro_batches=micro_batches)
+    before = weights_of(model)
+    mean, gradients = plain_gradients(model)
+    assert step(model)["loss"] == pytest.approx(mean, abs=1e-6)
+    for old, gradient, new in zip(before, gradients, weights_of(model), strict=True):
+        np.testing.assert_allclose(old - gradient, new, atol=2e-6)
+
+
 def test_a_frozen_output_gets_no_gradient(tokens_a_chunk):
     tokens_a_chunk(5)
     model = make()
@@ -99,6 +123,5 @@ def test_no_tensor_holds_all_logits(tokens_a_chunk):
         if "token_embedding" in operation.name
         for output in operation.outputs
     }
-    # 12 tokens in chunks of at most 5: three of 4.
-    assert {(4, 8), (1, 4, 8)} <= shapes
-    assert not {(12, 8), (1, 12, 8), (4, 3, 8)} & shapes
+    # 4 sentences of 3 tokens, 5 tokens a chunk: one sentence a chunk.
+    assert (3, 8) in shapes and not {(12, 8), (4, 3, 8)} & shapes

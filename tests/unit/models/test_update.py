@@ -230,3 +230,61 @@ def test_a_step_that_overflows_is_skipped_and_not_counted():
     gamma.assign(kept)
     step(model)
     assert int(inner.iterations) == 2
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (4, 2), (4, 6), (12,)], ids=str)
+def test_labels_of_another_shape_are_refused(shape):
+    labels = np.resize(LABELS, shape)
+    with pytest.raises(ValueError, match="`label_ids` must have the shape.*Received"):
+        step(make(), (DATA[0], labels))
+
+
+def test_weights_of_another_shape_are_refused():
+    for shape, named in (((4, 3, 1), "sample_weight"), ((4, 2), "weights")):
+        with pytest.raises(ValueError, match=f"`{named}` must have the shape"):
+            step(make(), (*DATA, np.ones(shape, "float32")))
+
+
+def test_labels_of_another_shape_are_refused_in_a_graph_of_any_shape():
+    ids = tf.TensorSpec((None, None), tf.int32)
+    signature = ({"source_ids": ids, "target_ids": ids}, ids)
+    update = tf.function(
+        lambda inputs, labels: make_once.train_step((inputs, labels)),
+        input_signature=signature,
+        autograph=False,
+    )
+    make_once = make()
+    inputs, labels = tensors(DATA)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="`label_ids` must have"):
+        update(inputs, labels[:, :2])
+
+
+def test_a_weight_of_padding_never_counts():
+    weights = np.where(LABELS == 0, np.nan, 1.0).astype("float32")
+    model, weighted = make(), make()
+    assert step(weighted, (*DATA, weights)) == pytest.approx(step(model))
+    assert_same_weights(model, weighted)
+
+
+def test_losses_of_layers_are_refused():
+    model = make()
+    layer = model._parts.output_embedding
+    layer.embeddings.regularizer = keras.regularizers.L2(0.1)
+    with pytest.raises(ValueError, match="without losses of its layers.*Received: 1"):
+        step(model)
+
+
+def test_a_call_of_ones_own_is_refused():
+    class Scaled(ka.Transformer):
+        def call(self, *arguments, **options):
+            return super().call(*arguments, **options) * 0.25
+
+    model = Scaled(8, num_layers=1, model_dim=4, num_heads=2, feed_forward_dim=4)
+    with pytest.raises(ValueError, match="keeps the `call`.*Received: Scaled.call"):
+        model.compile(loss=ka.LabelSmoothedCrossEntropy())
+
+
+@pytest.mark.parametrize("policy", ["float64", "bfloat16", "float16"])
+def test_variables_that_are_not_float32_are_refused(policy):
+    with pytest.raises(ValueError, match=f"variables in float32.*Received: '{policy}'"):
+        make(policy=policy)

@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 
 import keras_attention as ka
+from keras_attention.objectives.losses import token_weights
 from tests.reference import transformer as oracle
 
 LN_8 = 2.079442
@@ -224,3 +225,8 @@ def test_memory_stays_below_a_one_hot():
     )
     kinds = {operation.type for operation in graph.graph.get_operations()}
     assert "OneHot" not in kinds
+
+
+def test_weights_of_another_rank_are_refused():
+    with pytest.raises(ValueError, match="`sample_weight` must have.*Received: "):
+        token_weights(np.array([[3, 0]]), np.ones((1, 2, 1)))
