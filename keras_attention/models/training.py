@@ -104,8 +104,8 @@ class TokenExactTraining:
             ValueError: metrics of the user's, which would not be exact over tokens
                 and replicas; a loss that is no `Loss`; a micro-batch count or a norm
                 that cannot work; a subclass with a `call` of its own; variables that
-                are not float32; an optimizer that accumulates gradients; and under several
-                replicas `steps_per_execution` above 1, `jit_compile`, or an
+                are not float32; an optimizer that accumulates gradients; and under
+                several replicas `steps_per_execution` above 1, `jit_compile`, or an
                 optimizer that clips.
         """
         optimizer = keras.optimizers.get(optimizer)
