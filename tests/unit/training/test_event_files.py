@@ -29,6 +29,11 @@ def test_what_is_past_the_update_is_taken_out(path):
     assert read(path) == [(2, "train/nll")]
 
 
+def test_what_is_of_the_last_update_stays(path):
+    truncate_events(path, 4)
+    assert read(path) == [(2, "train/nll"), (4, "train/nll")]
+
+
 @pytest.mark.parametrize("tag", ["final/nll", "_hparams_/session_end_info"])
 def test_what_every_process_tells_anew_is_taken_out(path, tag):
     write(path, (2, "train/nll"), (2, tag), (4, "finally/nll"))

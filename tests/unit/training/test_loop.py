@@ -204,6 +204,15 @@ def test_validates_by_steps_of_its_own():
     assert steps == [0, 2, 4, 6]
 
 
+def test_the_end_of_a_run_is_validated_once_it_is_averaged():
+    # The final validation is that of `run`; one with the last checkpoint would be
+    # forgotten at once.
+    world = World(max_steps=4, checkpoint_steps=2)
+    world.run()
+    steps = [r["step"] for r in world.records if r["kind"] == "validation"]
+    assert steps == [0, 2] and world.saves() == ["save 2", "save 4"]
+
+
 def test_without_validation_pairs_nothing_is_validated():
     world = World(max_steps=3, checkpoint_steps=2)
     world.validated = False
