@@ -61,6 +61,7 @@ def test_callbacks_of_keras_take_part(tmp_path):
         np.testing.assert_array_equal(array, last[number])
 
 
+@pytest.mark.slow
 def test_a_run_from_anothers_weights_begins_its_schedule_anew(tmp_path):
     first, second, other = (tmp_path / name for name in ("first", "second", "other"))
     small_run(first, max_steps=5, log_steps=1)
