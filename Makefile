@@ -19,8 +19,10 @@ help:
 quickstart: $(STAMP)
 	TF_CPP_MIN_LOG_LEVEL=2 $(BIN)/python -m keras_attention.studies.quickstart
 
+# Two processes: tracing graphs keeps one core busy. Each takes whole files, so that a
+# fixture of a module is made once.
 test: $(STAMP)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow

@@ -57,6 +57,7 @@ setup(
             "hypothesis>=6.100",
             "mypy>=2.0",
             "pytest>=9.0",
+            "pytest-xdist>=3.8",
             "ruff>=0.17",
         ],
     },

@@ -66,8 +66,8 @@ class TokenEmbedding(keras.layers.Layer):
     def call(self, inputs, reverse=False):
         """Embeds ids, or computes logits."""
         if reverse:
-            kernel = keras.ops.transpose(keras.ops.cast(self.embeddings, "float32"))
-            return ops.linear(keras.ops.cast(inputs, "float32"), kernel)
+            states = keras.ops.cast(inputs, "float32")
+            return ops.linear_transposed(states, self.embeddings)
         inputs = keras.ops.convert_to_tensor(inputs)
         if not keras.backend.is_int_dtype(inputs.dtype):
             raise ValueError(

@@ -11,9 +11,8 @@ from keras import ops
 
 from keras_attention.objectives.losses import exponential_sums, label_logits
 
-LOGITS_A_CHUNK = (
-    2**25
-)  # 128 MiB of float32; smaller ones add the gradients up too often
+# 128 MiB of float32; smaller ones add the gradients up too often.
+LOGITS_A_CHUNK = 2**25
 
 
 def chunked_losses(model, states, labels, weights, scale=None):
@@ -38,17 +37,21 @@ def chunked_losses(model, states, labels, weights, scale=None):
     shape = (None, None, states.shape[-1])
     collected = tf.TensorArray(states.dtype, chunks, element_shape=shape)
 
-    def body(chunk, sums, totals, collected):
+    def compute(chunk, collected):
         part = [tf.gather(tensor, chunk) for tensor in parts]
-        new_sums, gradient, found = _chunk(model, *part, scale, variables)
-        sums = [total + new for total, new in zip(sums, new_sums, strict=True)]
-        totals = [total + new for total, new in zip(totals, found, strict=True)]
+        sums, gradient, found = _chunk(model, *part, scale, variables)
         if scale is not None:
             collected = collected.write(chunk, gradient)
+        return sums, found, collected
+
+    def body(chunk, sums, totals, collected):
+        new_sums, found, collected = compute(chunk, collected)
+        sums = [total + new for total, new in zip(sums, new_sums, strict=True)]
+        totals = [total + new for total, new in zip(totals, found, strict=True)]
         return chunk + 1, sums, totals, collected
 
-    start = [0, [tf.zeros(())] * 3, [tf.zeros(v.shape, v.dtype) for v in variables]]
-    start.append(collected)
+    # Most batches are one chunk: its gradients are not added to zeros.
+    start = (1, *compute(0, collected))
     _, sums, totals, collected = tf.while_loop(
         lambda chunk, *_: chunk < chunks, body, start, parallel_iterations=1
     )

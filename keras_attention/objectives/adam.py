@@ -20,8 +20,8 @@ class Adam(keras.optimizers.Adam):
 
     Example:
 
-    >>> Adam(1e-3, beta_2=0.98).name
-    'adam'
+    >>> Adam(1e-3, beta_2=0.98).beta_2
+    0.98
 
     Reference: section 5.3.
     """

@@ -132,9 +132,21 @@ def exponential_sums(logits):
 
 
 def label_logits(labels, logits):
-    """Picks the logit of each label: (B, T), (B, T, V) -> (B, T)."""
-    index = ops.expand_dims(ops.cast(labels, "int32"), -1)
-    return ops.squeeze(ops.take_along_axis(logits, index, axis=-1), -1)
+    """Picks the logit of each label: (B, T), (B, T, V) -> (B, T).
+
+    A label that is no class gives NaN, so that a loss says so on every device.
+    """
+    # Not `take_along_axis`: it is some sixty operations on TensorFlow.
+    classes = logits.shape[-1]
+    # JAX has no int64 by default; the others count beyond 2^31 logits.
+    dtype = "int32" if keras.backend.backend() == "jax" else "int64"
+    labels = ops.cast(ops.reshape(labels, (-1,)), dtype)
+    places = ops.arange(ops.shape(labels)[0], dtype=dtype) * classes
+    places = places + ops.clip(labels, 0, classes - 1)
+    chosen = ops.take(ops.reshape(logits, (-1,)), places)
+    real = ops.logical_and(labels >= 0, labels < classes)
+    chosen = ops.where(real, chosen, float("nan"))
+    return ops.reshape(chosen, ops.shape(logits)[:-1])
 
 
 def token_weights(labels, sample_weight=None):

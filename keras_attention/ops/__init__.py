@@ -13,6 +13,7 @@ from keras_attention.ops.attention import split_heads as split_heads
 from keras_attention.ops.cache import append_to_cache as append_to_cache
 from keras_attention.ops.cache import empty_cache as empty_cache
 from keras_attention.ops.linear import linear as linear
+from keras_attention.ops.linear import linear_transposed as linear_transposed
 from keras_attention.ops.masks import causal_mask as causal_mask
 from keras_attention.ops.masks import combine_masks as combine_masks
 from keras_attention.ops.masks import padding_mask as padding_mask

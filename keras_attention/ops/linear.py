@@ -1,4 +1,4 @@
-"""One matrix product for inputs of any rank."""
+"""Matrix products for inputs of any rank: one product over all leading axes."""
 
 from keras import ops
 
@@ -30,3 +30,43 @@ def linear(inputs, kernel, bias=None):
     if bias is not None:
         outputs = outputs + ops.cast(bias, inputs.dtype)
     return ops.reshape(outputs, (*ops.shape(inputs)[:-1], output_dim))
+
+
+def linear_transposed(inputs, kernel):
+    """Computes `inputs @ transpose(kernel)` over the last axis.
+
+    Left to the tape, the gradient of the kernel would be computed transposed and then
+    turned, which for an output matrix of base is another 76 MB to read and write.
+
+    Args:
+        inputs: tensor of shape (..., I).
+        kernel: tensor of shape (O, I), cast to the dtype of `inputs`.
+
+    Returns:
+        Tensor of shape (..., O) in the dtype of `inputs`.
+
+    Example:
+
+    >>> import numpy as np
+    >>> kernel = np.ones((5, 4), "float32")
+    >>> linear_transposed(np.ones((2, 3, 4), "float32"), kernel).shape[-1]
+    5
+    """
+    inputs, kernel = ops.convert_to_tensor(inputs), ops.convert_to_tensor(kernel)
+    output_dim, input_dim = kernel.shape
+    flat = ops.reshape(inputs, (-1, input_dim))
+    outputs = _product(flat, ops.cast(kernel, inputs.dtype))
+    return ops.reshape(outputs, (*ops.shape(inputs)[:-1], output_dim))
+
+
+def _product(inputs, kernel):
+    @ops.custom_gradient
+    def product(inputs, kernel):
+        def gradient(*arguments, upstream=None):
+            upstream = arguments[0] if upstream is None else upstream  # (N, O)
+            to_kernel = ops.matmul(ops.transpose(upstream), inputs)
+            return ops.matmul(upstream, kernel), to_kernel
+
+        return ops.matmul(inputs, ops.transpose(kernel)), gradient
+
+    return product(inputs, kernel)

@@ -4,6 +4,7 @@ import pathlib
 import warnings
 
 import numpy as np
+from absl import logging
 
 from keras_attention.data.tokenizer import SubwordTokenizer
 from keras_attention.decoding.loading import load_transformer
@@ -70,7 +71,13 @@ def _weights(folder, count, best):
         else:
             paths = (scheduled_checkpoints(folder) or list_checkpoints(folder))[-count:]
         try:
-            return average_weights(_readable(paths))
+            readable = _readable(paths)
+            weights = average_weights(readable)
+            names = ", ".join(path.name for path in readable)
+            logging.info(
+                "the model is %s%s", "the mean of " * (len(readable) > 1), names
+            )
+            return weights
         except ValueError:
             if left == 0 or all(path.exists() for path in paths):
                 raise

@@ -105,7 +105,12 @@ def prepare(
         initial_workdir = recorded.get("initial_workdir")
     # Wrong values are told before the pairs are read, which may take minutes.
     size = overrides["transformer"].get("vocabulary_size")
-    draft = choose_config(recorded, preset, overrides, size or 37_000)
+    known = size or (recorded["transformer"].vocabulary_size if recorded else 37_000)
+    draft = choose_config(recorded, preset, overrides, known)
+    # Before its first checkpoint a run holds nothing that a changed value would spoil.
+    goes_on = recorded is not None and has_checkpoints(workdir / CHECKPOINTS)
+    if goes_on:
+        check_same_run(recorded, draft)
     check_replicas(strategy, draft["training"])
     train, valid = Corpora(*corpora) if corpora else load_corpora(**(data or {}))
     _check_validation(draft["training"], valid)
@@ -135,8 +140,7 @@ def prepare(
         config["initial_workdir"] = str(initial_workdir)
     workers.check_same({k: v for k, v in config["data"].items() if k != "sources"})
     config["versions"] = versions()
-    # Before its first checkpoint a run holds nothing that a changed value would spoil.
-    if recorded is not None and has_checkpoints(workdir / CHECKPOINTS):
+    if goes_on:
         check_same_run(recorded, config)
     valid_batches = encoded_valid and _batches(encoded_valid, config["training"])
     return RunInputs(config, tokenizer, batches, valid, valid_batches)

@@ -106,7 +106,7 @@ def check_same_run(recorded, wanted):
 
     Args:
         recorded: configuration of the workdir, as `read_config` returns it.
-        wanted: configuration that is asked for now.
+        wanted: configuration that is asked for now; "data" may not be known yet.
 
     Raises:
         ValueError: a field differs that may not change within a run.
@@ -119,7 +119,8 @@ def check_same_run(recorded, wanted):
             for field in old
             if old[field] != new[field] and field not in CHANGEABLE[part]
         ]
-    differences += _data_differences(recorded["data"], wanted["data"])
+    if "data" in wanted:
+        differences += _data_differences(recorded["data"], wanted["data"])
     if differences:
         raise ValueError(
             "The workdir holds a run with another configuration, and a run keeps its "

@@ -28,6 +28,7 @@ WHOLE = [
     for parts in (1, 2, 4)
     for door, rule in (("fit", "sgd"), ("steps", "adam"))
 ] + [(2, 4, "steps", "sgd")]  # the same step by the other door: once is enough
+CLIPPING = ("clipnorm", "global_clipnorm", "clipvalue")  # of Keras's optimizers
 PART = [(1, 1, "fit", "sgd"), (2, 2, "fit", "sgd"), (1, 1, "steps", "halved")]
 
 
@@ -49,8 +50,9 @@ def optimizer(rule):
     """SGD moves the weights far; the rates of Adam follow the schedule, up to 1e-3."""
     if rule == "adam":
         return keras.optimizers.Adam(ka.NoamSchedule(DIM, 4, scale=5.66e-3))
-    kinds = {"sgd": SGD(0.5), "halved": HalvedSGD(0.5), "plain": SGD(1.0)}
-    return {**kinds, "clipping": SGD(1.0, global_clipnorm=1.0)}[rule]
+    if rule in CLIPPING:
+        return SGD(1.0, **{rule: 1.0})
+    return {"sgd": SGD(0.5), "halved": HalvedSGD(0.5), "plain": SGD(1.0)}[rule]
 
 
 def make(strategy, rule="sgd", loss=None, policy="float32", **compiled):
@@ -235,7 +237,7 @@ def refusals(two):
     return {
         "jit": refused(lambda: make(two, jit_compile=True)),
         "many": refused(lambda: make(two, steps_per_execution=2)),
-        "clip": refused(lambda: make(two, "clipping")),
+        **{name: refused(lambda n=name: make(two, n)) for name in CLIPPING},
     }
 
 
@@ -260,9 +262,9 @@ def main(size, path):
     if size == "part":
         results["refused"].update(refusals(two))
         results["line"] = [line(strategy) for strategy in (one, two)]
+    else:
         results["clipped"], results["free"] = clipped(two, 0.1), clipped(one, None)
         results["overflow"] = [overflow(strategy, 7) for strategy in (one, two)]
-    else:
         results["own"] = {
             (rows, kind): [own_arrays(strategy, rows, kind) for strategy in (one, two)]
             for rows, kind in ((21, "none"), (17, "mask"))

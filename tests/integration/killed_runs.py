@@ -19,7 +19,7 @@ import time
 
 from keras_attention.training import averaging, checkpoint_files, checkpoints, run
 from keras_attention.training.loop import Loop
-from tests.integration import test_resume
+from tests.integration.small_runs import small_run
 
 OPTIONS = {"max_steps": 36, "checkpoint_steps": 3, "validation_steps": 6}
 
@@ -129,7 +129,7 @@ def process(workdir, place, random_numbers):
             PLACES[place]()
         code = 1
         try:
-            code = test_resume.small_run(workdir, **OPTIONS).exit_code
+            code = small_run(workdir, **OPTIONS).exit_code
         finally:
             os._exit(code)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

@@ -20,26 +20,17 @@ from keras_attention.training import averaging, checkpoints, lock, loop, prepare
 from keras_attention.training.checkpoint_files import list_checkpoints
 from keras_attention.training.validation import Validator
 from tests.integration.killed_runs import after
-from tests.integration.test_resume import copy_corpora
+from tests.integration.small_runs import SMALL, copy_corpora
 from trainers import train_translation
 
 FLAGS = {
     "preset": "tiny",
-    "vocabulary_size": 28,
-    "num_layers": 1,
-    "model_dim": 16,
-    "num_heads": 2,
-    "feed_forward_dim": 16,
-    "dropout_rate": 0.3,
-    "batch_tokens": 96,
+    **SMALL["transformer"],
+    **SMALL["training"],
+    **SMALL["decoding"],
     "max_steps": 8,
-    "warmup_steps": 8,
-    "log_steps": 3,
     "checkpoint_steps": 3,
     "validation_steps": 2,
-    "validation_sentences": 3,
-    "average_checkpoints": 2,
-    "max_extra_length": 2,
 }
 
 

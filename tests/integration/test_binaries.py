@@ -13,6 +13,7 @@ import pytest
 from absl import app, flags
 from absl.testing import flagsaver
 
+from keras_attention.training.checkpoint_files import list_checkpoints
 from trainers import (
     average_checkpoints,
     evaluate_translation,
@@ -103,9 +104,14 @@ def test_learn_vocabulary(corpus, tmp_path):
         call(learn_vocabulary, workdir=str(tmp_path), vocabulary_size=40, **values)
 
 
-def test_average_checkpoints(workdir):
+def test_average_checkpoints(workdir, caplog):
     before = (workdir / "model.keras").stat().st_mtime_ns
-    call(average_checkpoints, workdir=str(workdir), average_checkpoints=1)
+    steps = [path.name for path in list_checkpoints(workdir / "checkpoints")]
+    with caplog.at_level("INFO", "absl"):
+        call(average_checkpoints, workdir=str(workdir), average_checkpoints=2)
+        call(average_checkpoints, workdir=str(workdir), average_checkpoints=1)
+    assert f"the model is the mean of {', '.join(steps[-2:])}" in caplog.messages
+    assert f"the model is {steps[-1]}" in caplog.messages
     assert (workdir / "model.keras").stat().st_mtime_ns > before
 
 

@@ -182,3 +182,62 @@ def test_workers_that_differ_are_refused_all(tmp_path):
         assert "training.seed: 1 on 0, 2 on 1" in error
         assert "training.log_steps: 3 on 0, 5 on 1" in error
     assert not (tmp_path / "config.json").exists()
+
+
+def test_a_chief_that_is_killed_is_told_of(tmp_path):
+    idle, waits = (
+        {"action": action, "updates": 6, "own_strategy": True}
+        for action in ("nothing", "wait")
+    )
+    chief, other = start(tmp_path, waits, idle)
+    wait_for(chief, "waits")
+    chief.kill()
+    killed = time.monotonic()
+    ((code, _, error),) = ends([other], LOST_SECONDS)
+    assert time.monotonic() - killed < LOST_SECONDS
+    assert code == 75, error[-2_000:]
+    (line,) = [line for line in error.splitlines() if line.startswith("lost: ")]
+    assert "Received: nothing from localhost:" in line
+    chief.communicate()
+    (first, second) = results(ends(start(tmp_path, {}, {})))
+    assert first == second and first["step"] == 12
+
+
+def test_a_worker_that_hangs_is_told_of(tmp_path):
+    """It is reachable, since its kernel answers, and says nothing."""
+    idle, hangs = (
+        {"action": action, "updates": 6, "training": {"peer_timeout_seconds": 15}}
+        for action in ("nothing", "hang")
+    )
+    chief, other = start(tmp_path, idle, hangs)
+    wait_for(other, "hangs")
+    ((code, _, error),) = ends([chief], LOST_SECONDS)
+    other.kill()
+    assert code == 75, error[-2_000:]
+    (line,) = [line for line in error.splitlines() if line.startswith("lost: ")]
+    assert "Received: nothing from " in line
+    other.communicate()
+
+
+@pytest.mark.parametrize(
+    ("reason", "training"),
+    [
+        ("max_minutes", {"max_minutes": 0.05, "max_steps": 100_000}),
+        ("patience", {"patience": 1, "learning_rate_scale": 1e-9, "max_steps": 500}),
+    ],
+)
+def test_workers_end_at_the_same_update(tmp_path, reason, training):
+    first, second = results(ends(start(tmp_path, *[{"training": training}] * 2)))
+    assert first == second
+    assert first["reason"] == reason
+    assert 0 < first["step"] < training["max_steps"]
+
+
+def test_a_number_that_is_bad_on_one_worker_ends_both(tmp_path):
+    bad = {"action": "poison", "updates": 5}
+    told = ends(start(tmp_path, {}, bad))
+    for code, _, error in told:
+        assert code == 2, error[-2_000:]
+        assert "is not finite since update 6" in error
+    records = read_metrics(tmp_path / "metrics.jsonl")
+    assert [r["step"] for r in records if r["kind"] == "not_finite"] == [6]

@@ -13,7 +13,7 @@ import keras_attention as ka
 from keras_attention.training.checkpoint_files import list_checkpoints, read_weights
 from keras_attention.training.progress import read_metrics
 from keras_attention.training.run import train
-from tests.integration.test_resume import (
+from tests.integration.small_runs import (
     SMALL,
     Signal,
     assert_same_run,

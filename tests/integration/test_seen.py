@@ -18,7 +18,7 @@ from keras_attention.data.tokenizer import SubwordTokenizer
 from keras_attention.training.event_files import EVENTS
 from keras_attention.training.progress import read_metrics
 from keras_attention.training.tensorboard import scalar_tag
-from tests.integration.test_resume import small_run
+from tests.integration.small_runs import small_run
 
 LOGGED, VALIDATED = [3, 6, 9, 12], [4, 8, 12]
 MODEL = ("loss", "nll", "perplexity", "token_accuracy")

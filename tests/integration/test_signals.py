@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.integration.test_resume import (
+from tests.integration.small_runs import (
     assert_same_model,
     assert_same_run,
     event_points,

@@ -1,47 +1,27 @@
 """One worker of a small run, as a process of its own; see test_many_workers.py."""
 
 import json
+import os
 import pathlib
+import signal
 import sys
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-from keras_attention.data.corpora import ParallelCorpus
 from keras_attention.training.cluster import LostWorkerError
 from keras_attention.training.run import train
+from tests.integration.small_runs import SMALL, copy_corpora
 
-TRANSFORMER = {
-    "vocabulary_size": 28,
-    "num_layers": 1,
-    "model_dim": 16,
-    "num_heads": 2,
-    "feed_forward_dim": 16,
-    "dropout_rate": 0.3,
-}
 TRAINING = {
-    "batch_tokens": 96,
+    **SMALL["training"],
     "max_steps": 12,
-    "warmup_steps": 8,
-    "log_steps": 3,
-    "checkpoint_steps": 4,
     "validation_steps": 6,
     "validation_sentences": 2,
-    "average_checkpoints": 2,
     "optimizer_epsilon": 1e-3,  # so that a difference of rounding stays one
     "rows_multiple": 4,
 }
-
-
-def copy_corpora():
-    words = ["ab", "cd", "ef", "gh", "ba", "dc"]
-    generator = np.random.default_rng(0)
-    lines = [" ".join(generator.choice(words, 1 + i % 5)) for i in range(60)]
-    return (
-        ParallelCorpus.from_pairs(lines[:54], lines[:54]),
-        ParallelCorpus.from_pairs(lines[54:], lines[54:]),
-    )
 
 
 class At(keras.callbacks.Callback):
@@ -65,11 +45,21 @@ def wait(_):
     sys.stdin.read()
 
 
+def hang(_):
+    print("hangs", flush=True)
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def poison(callback):
+    kernel = callback.model.trainable_variables[0]
+    kernel.assign(kernel * np.nan)
+
+
 def nothing(_):
     pass
 
 
-ACTIONS = {"stop": stop, "wait": wait, "nothing": nothing}
+ACTIONS = {f.__name__: f for f in (stop, wait, hang, poison, nothing)}
 
 
 def main(workdir, options):
@@ -78,6 +68,8 @@ def main(workdir, options):
         cpu = tf.config.list_physical_devices("CPU")[0]
         two = [tf.config.LogicalDeviceConfiguration()] * options["replicas"]
         tf.config.set_logical_device_configuration(cpu, two)
+    if options.get("own_strategy"):
+        strategy = tf.distribute.MultiWorkerMirroredStrategy()
     callbacks = []
     if "action" in options:
         callbacks.append(At(options["updates"], ACTIONS[options["action"]]))
@@ -85,9 +77,9 @@ def main(workdir, options):
         result = train(
             pathlib.Path(workdir),
             preset="tiny",
-            transformer=TRANSFORMER,
+            transformer=SMALL["transformer"],
             training={**TRAINING, **options.get("training", {})},
-            decoding={"max_extra_length": 2},
+            decoding=SMALL["decoding"],
             corpora=copy_corpora(),
             callbacks=callbacks,
             strategy=strategy,
@@ -95,7 +87,7 @@ def main(workdir, options):
     except LostWorkerError as error:
         print(f"lost: {error}", file=sys.stderr)
         return error.exit_code
-    except ValueError as error:
+    except (ValueError, FloatingPointError) as error:
         print(f"refused: {error}", file=sys.stderr)
         return 2
     told = {"reason": result.reason, "step": result.step, **result.validation}

@@ -62,17 +62,29 @@ def test_metrics_do_not_depend_on_the_chunks(tokens_a_chunk, tokens):
     assert found == pytest.approx(expected, abs=1e-6)
 
 
-@pytest.mark.parametrize("jit_compile", [False, True])
-def test_chunks_in_a_graph_for_any_shape(tokens_a_chunk, jit_compile):
+def batch(rows):
+    inputs = {"source_ids": SOURCE[:rows], "target_ids": TARGET[:rows]}
+    return tensors((inputs, LABELS[:rows]))
+
+
+def test_chunks_in_a_graph_for_any_shape(tokens_a_chunk):
     tokens_a_chunk(5)
     eager, graph = make(), make()
-    compiled = tf.function(graph.train_step, jit_compile=jit_compile, autograph=False)
+    update = tf.function(graph.train_step, autograph=False)
     for rows in (4, 3, 1):
-        inputs = {"source_ids": SOURCE[:rows], "target_ids": TARGET[:rows]}
-        data = tensors((inputs, LABELS[:rows]))
-        eager.train_step(data)
-        compiled(data)
+        eager.train_step(batch(rows))
+        update(batch(rows))
     assert_same_weights(eager, graph, atol=1e-5)
+
+
+def test_fit_with_xla_makes_the_same_updates(tokens_a_chunk):
+    tokens_a_chunk(5)
+    eager, compiled = make(), make(compile={"jit_compile": True})
+    parts = [tf.data.Dataset.from_tensors(batch(rows)) for rows in (4, 1)]
+    compiled.fit(parts[0].concatenate(parts[1]), verbose=0, shuffle=False)
+    for rows in (4, 1):
+        eager.train_step(batch(rows))
+    assert_same_weights(eager, compiled, atol=1e-5)
 
 
 class OfSentences(keras.losses.Loss):

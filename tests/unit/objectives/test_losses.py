@@ -230,3 +230,11 @@ def test_memory_stays_below_a_one_hot():
 def test_weights_of_another_rank_are_refused():
     with pytest.raises(ValueError, match="`sample_weight` must have.*Received: "):
         token_weights(np.array([[3, 0]]), np.ones((1, 2, 1)))
+
+
+@pytest.mark.parametrize("label", [11, 12, 700, -1])
+def test_a_label_that_is_no_class_is_no_number(label):
+    logits, labels = random_case()
+    labels[0, 1] = label
+    found = losses(logits, labels, 0.1)
+    assert np.isnan(found[0, 1]) and np.isnan(found).sum() == 1

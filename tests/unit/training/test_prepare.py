@@ -7,6 +7,7 @@ import tensorflow as tf
 from keras_attention.data.corpora import read_pairs
 from keras_attention.data.tokenizer import SubwordTokenizer
 from keras_attention.presets import PRESETS
+from keras_attention.training import prepare as rooms
 from keras_attention.training.prepare import ENCODED, choose_config, prepare
 from keras_attention.training.workdir import write_config
 
@@ -90,6 +91,20 @@ def test_another_configuration_than_the_workdirs_is_refused(read, begun):
     read(training={"max_steps": 3})
     with pytest.raises(ValueError, match=r"training\.seed: 1 in the workdir, 2 asked"):
         read(training={"seed": 2})
+
+
+def test_another_configuration_is_refused_before_the_pairs_are_read(
+    begun, tmp_path, monkeypatch
+):
+    def unread(**data):
+        raise AssertionError(data)
+
+    monkeypatch.setattr(rooms, "load_corpora", unread)
+    data = {"train_source": ["a"], "train_target": ["b"]}
+    parts = overrides(transformer={"num_heads": 8})
+    strategy = tf.distribute.get_strategy()
+    with pytest.raises(ValueError, match=r"num_heads: 4 in the workdir, 8 asked"):
+        prepare(tmp_path / "run", data, None, None, parts, strategy)
 
 
 def test_other_pairs_than_the_workdirs_are_refused(read, begun, tiny_corpus):

@@ -14,6 +14,7 @@ from keras_attention.training.workers import (
     Alone,
     Workers,
     check_started_alike,
+    connect,
     workers_of,
 )
 
@@ -153,6 +154,60 @@ def test_other_errors_stay_what_they_are():
 
 def test_one_process_has_no_other_workers():
     assert type(workers_of(tf.distribute.get_strategy(), 5)) is Alone
+
+
+@pytest.mark.parametrize(
+    ("jobs", "task", "index"),
+    [
+        ({"worker": ["a:1", "b:1", "c:1"]}, ("worker", 1), 1),
+        ({"chief": ["a:1"], "worker": ["b:1", "c:1"]}, ("chief", 0), 0),
+        ({"chief": ["a:1"], "worker": ["b:1", "c:1"]}, ("worker", 1), 2),
+    ],
+)
+def test_the_workers_of_a_strategy_that_was_given(monkeypatch, jobs, task, index):
+    class Given(Strategy):
+        cluster_resolver = types.SimpleNamespace(
+            cluster_spec=lambda: tf.train.ClusterSpec(jobs),
+            task_type=task[0],
+            task_id=task[1],
+        )
+
+    monkeypatch.setattr(tf.distribute, "MultiWorkerMirroredStrategy", Given)
+    workers = workers_of(Given(), 5)
+    assert workers.cluster == Cluster(ADDRESSES, index)
+    assert workers.is_chief == (index == 0) and workers.count == 3
+
+
+def test_a_strategy_of_one_worker_has_no_others(monkeypatch):
+    class Given(Strategy):
+        cluster_resolver = types.SimpleNamespace(
+            cluster_spec=lambda: tf.train.ClusterSpec({"worker": ["a:1"]})
+        )
+
+    monkeypatch.setattr(tf.distribute, "MultiWorkerMirroredStrategy", Given)
+    assert type(workers_of(Given(), 5)) is Alone
+
+
+def test_workers_that_cannot_join_are_told_of_and_waited_for_in_time(monkeypatch):
+    armed = []
+
+    def refuse(communication_options):
+        armed.append(communication_options.timeout_seconds)
+        raise tf.errors.AbortedError(None, None, "another\nincarnation of task:0")
+
+    monkeypatch.setattr(tf.distribute, "MultiWorkerMirroredStrategy", refuse)
+    monkeypatch.setattr(rooms, "await_peers", lambda *_: None)
+    monkeypatch.setattr(
+        rooms.faulthandler,
+        "dump_traceback_later",
+        lambda seconds, exit: armed.append((seconds, exit)),
+    )
+    monkeypatch.setattr(
+        rooms.faulthandler, "cancel_dump_traceback_later", lambda: armed.append("off")
+    )
+    with pytest.raises(LostWorkerError, match="3 workers that join. Received: another"):
+        connect(Cluster(ADDRESSES, 0), 7)
+    assert armed == [(7, True), 7, "off"]
 
 
 CONFIG = {
