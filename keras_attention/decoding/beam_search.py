@@ -1,8 +1,9 @@
 """Beam search over a step function; it knows no Transformer and no tokenizer.
 
-One `tf.while_loop` extends the open hypotheses of all sentences by one id a turn.
-A sentence that has ended leaves the batch at once, so later turns compute only what
-is still open, and what a model says about ended rows can touch nothing.
+One `tf.while_loop` extends the open hypotheses of all sentences by one id a turn,
+until a sentence has ended; another one around it takes such sentences out of the
+batch. So later turns compute only what is still open, what a model says about ended
+rows can touch nothing, and a turn in which none ends moves no tensor of the context.
 """
 
 import tensorflow as tf
@@ -13,19 +14,22 @@ from keras_attention.decoding.beam_steps import (
     BeamSearchOutput,
     collect_ended,
     extend,
+    found,
     has_ended,
-    pad_one,
-    record,
+    length_penalty,
     stay_open,
 )
 from keras_attention.decoding.checks import (
     check_alpha,
+    check_constraints,
     check_limits,
     check_logits,
     check_nest,
+    check_prefixes,
     check_sizes,
 )
-from keras_attention.vocabulary import START_ID
+from keras_attention.decoding.constraints import Rules
+from keras_attention.vocabulary import PAD_ID, START_ID
 
 
 def beam_search(
@@ -38,6 +42,11 @@ def beam_search(
     length_penalty_alpha=0.6,
     num_hypotheses=1,
     context=None,
+    prefix_ids=None,
+    suppress_ids=(),
+    no_repeat_ngram_size=0,
+    bonus_fn=None,
+    fixed_length=None,
 ):
     """Searches the best continuations of START for every sentence of a batch.
 
@@ -51,9 +60,11 @@ def beam_search(
     never chosen, and their probability is not given to the others.
 
     Args:
-        step_fn: `step_fn(ids, step, state[, context]) -> (logits, state)` with ids
-            (B*W,) int32, step an int32 scalar that counts from 0, logits (B*W, V).
-            B shrinks from step to step: ended sentences leave ids, state, context.
+        step_fn: `step_fn(ids, step, state[, context]) -> (logits, state[, context])`
+            with ids (B*W,) int32, step an int32 scalar that counts from 0, logits
+            (B*W, V). B shrinks from step to step: ended sentences leave ids, state,
+            context. A third value replaces the context; axes of it that are known
+            when the graph is built must keep their size.
         state: nest of tensors that lead with B*W, sentence b's beams in rows b*W to
             b*W+W-1; the search reorders them, and their other axes may grow. `()`
             where there is no state.
@@ -66,13 +77,23 @@ def beam_search(
         num_hypotheses: N, at most W.
         context: nest of tensors that lead with B, never tiled or reordered; given
             to `step_fn` only if it is not None.
+        prefix_ids: (B, P) int32, then PAD: ids that every hypothesis of a sentence
+            begins with, whatever their probability, which counts (not in the paper).
+        suppress_ids: ids that are never chosen (not in the paper).
+        no_repeat_ngram_size: n; no n ids follow each other twice in a hypothesis
+            (not in the paper). 0 = they may.
+        bonus_fn: `bonus_fn(state) -> (B*W,)`, at most 0, added to the score of a
+            hypothesis that ends with this step, such as a coverage penalty (not in
+            the paper).
+        fixed_length: int, for XLA: T. No sentence leaves the batch before all have
+            ended, and all shapes stay as they are; limits beyond T are cut.
 
     Returns:
         `BeamSearchOutput` of ids (B, N, T) int32, lengths (B, N) int32 and scores
-        (B, N) float32; T is the length of the longest hypothesis.
+        (B, N) float32; T is the length of the longest hypothesis, or `fixed_length`.
 
     Raises:
-        ValueError: a size, alpha, state or context that does not fit.
+        ValueError: a size, alpha, state, context or constraint that does not fit.
 
     Example:
 
@@ -87,46 +108,46 @@ def beam_search(
         Vaswani et al. 2017, section 6.1; Wu et al. 2016, section 7.
     """
     sizes = check_sizes(vocabulary_size, beam_size, num_hypotheses)
-    alpha = check_alpha(length_penalty_alpha)
+    constraints = check_constraints(suppress_ids, no_repeat_ngram_size, sizes)
+    rules = Rules(check_alpha(length_penalty_alpha), *constraints)
     limits = check_limits(max_lengths, batch_size)
     contexts = () if context is None else (context,)
     rows = tf.get_static_value(tf.convert_to_tensor(batch_size))
     state = check_nest("state", state, None if rows is None else rows * sizes.beams)
     contexts = check_nest("context", contexts, rows)
+    prefixes = check_prefixes(prefix_ids, limits)
+    if fixed_length is not None:
+        limits = tf.minimum(limits, fixed_length)
 
-    def body(step, beams, pool, output, state, contexts):
+    def turn(step, beams, pool, ended, state, contexts):
         ids = tf.reshape(beams.last_ids, [-1])
-        logits, state = step_fn(ids, step, state, *contexts)
+        logits, state, *changed = step_fn(ids, step, state, *contexts)
+        contexts = tuple(changed) or contexts
         logits = check_logits(logits, sizes.vocabulary)
-        length = step + 1
-        count = 2 * sizes.beams if sizes.beams > 1 else 1
-        extensions = extend(logits, beams.log_probs, count)
-        pool = collect_ended(pool, beams, extensions, length, alpha)
-        beams, parents = stay_open(beams, extensions)
-        output = output._replace(ids=pad_one(output.ids))
-        ended = has_ended(beams, pool, length, alpha)
-        output = record(output, beams, pool, ended, length, alpha)
-        return length, *_drop(ended, beams, pool, output, state, contexts, parents)
+        if bonus_fn is not None:
+            bonuses = tf.reshape(bonus_fn(state), (-1, sizes.beams))
+            beams = beams._replace(bonuses=bonuses)
+        extensions = extend(logits, beams, step, rules)
+        pool = collect_ended(pool, beams, extensions, step, rules.alpha)
+        beams, parents = stay_open(beams, extensions, step)
+        state = _reorder(state, parents)
+        return step + 1, beams, pool, has_ended(beams, pool, step + 1), state, contexts
 
-    beams, pool, output = _start(limits, sizes)
+    length = tf.reduce_max(tf.concat([limits, [0]], 0))
+    length = length if fixed_length is None else fixed_length
+    beams, pool = _start(limits, prefixes, sizes, rules.alpha, length)
     # A sentence with limit 0 has ended before the first step: its first hypothesis is
-    # the empty one. (`record` cannot say so, scatter refuses ids without columns.)
-    zero, ended = tf.constant(0), limits <= 0
-    is_first = tf.range(sizes.hypotheses) == 0
-    is_empty = ended[:, None] & is_first  # (B, N)
-    output = output._replace(scores=tf.where(is_empty, 0.0, output.scores))
-    parents = tf.zeros_like(beams.last_ids) + tf.range(sizes.beams)
-    variables = (zero, *_drop(ended, beams, pool, output, state, contexts, parents))
-    variables = tf.while_loop(
-        lambda step, beams, *_: tf.size(beams.sentences) > 0,
-        body,
-        variables,
-        shape_invariants=_invariants(variables, sizes),
-    )
-    return _cut(variables[3])
+    # the empty one.
+    ended = limits <= 0
+    is_empty = ended[:, None] & (tf.range(sizes.hypotheses) == 0)  # (B, N)
+    output = pool._replace(scores=tf.where(is_empty, 0.0, pool.scores))
+    variables = (tf.constant(0), beams, pool, ended, state, contexts)
+    if fixed_length is not None:
+        return _search_all(turn, variables, output, rules.alpha)
+    return _cut(_search(turn, variables, output, rules.alpha))
 
 
-def _start(limits, sizes):
+def _start(limits, prefixes, sizes, alpha, length):
     """Returns beams with one empty hypothesis a sentence, and empty slots."""
     rows = tf.size(limits)
     shape = (rows, sizes.beams)
@@ -134,77 +155,126 @@ def _start(limits, sizes):
     beams = Beams(
         sentences=tf.range(rows),
         limits=limits,
-        ids=tf.zeros((*shape, 0), tf.int32),
+        penalties=length_penalty(limits, alpha),
+        prefixes=prefixes,
+        ids=tf.fill((*shape, length), PAD_ID),
         last_ids=tf.fill(shape, START_ID),
         log_probs=tf.zeros(shape) + tf.where(first, 0.0, NEVER),
+        bonuses=tf.zeros(shape),
     )
     slots = (rows, sizes.hypotheses)
-    empty = BeamSearchOutput(
-        ids=tf.zeros((*slots, 0), tf.int32),
+    pool = BeamSearchOutput(
+        ids=tf.fill((*slots, length), PAD_ID),
         lengths=tf.zeros(slots, tf.int32),
         scores=tf.fill(slots, NEVER),
     )
-    return beams, empty, empty
+    return beams, pool
 
 
-def _invariants(variables, sizes):
-    """Shapes that hold at every step: rows shrink, hypotheses and state grow."""
-    step, _, _, output, state, contexts = variables
-    beams, slots = sizes.beams, sizes.hypotheses
-    shape = tf.TensorShape
-    pool = BeamSearchOutput(
-        shape([None, slots, None]), shape([None, slots]), shape([None, slots])
+def _search(turn, variables, output, alpha):
+    """Turns until all sentences have ended and left the batch; returns the output."""
+    variables = _drop(*variables)
+    invariants = _invariants(variables)
+
+    def body(*variables):
+        *variables, output = variables
+        variables = tf.while_loop(
+            lambda step, beams, pool, ended, *_: ~tf.reduce_any(ended),
+            turn,
+            tuple(variables),
+            shape_invariants=invariants,
+        )
+        step, beams, pool, ended, *_ = variables
+        output = _record(
+            output, ended, beams.sentences, found(beams, pool, step, alpha)
+        )
+        return *_drop(*variables), output
+
+    shapes = tf.nest.map_structure(lambda x: x.shape, output)
+    *_, output = tf.while_loop(
+        lambda step, beams, *_: tf.size(beams.sentences) > 0,
+        body,
+        (*variables, output),
+        shape_invariants=(*invariants, shapes),
     )
-    batch = output.scores.shape[0]
+    return output
+
+
+def _record(output, ended, sentences, found):
+    """Writes what was found for the sentences that ended to their rows."""
+    rows = tf.where(ended)  # (r, 1)
+    to = tf.gather(sentences, rows)  # (r, 1)
+    return tf.nest.map_structure(
+        lambda old, new: tf.tensor_scatter_nd_update(old, to, tf.gather_nd(new, rows)),
+        output,
+        found,
+    )
+
+
+def _drop(step, beams, pool, ended, state, contexts):
+    """Takes ended sentences out of everything."""
+    kept = tf.cast(tf.where(~ended)[:, 0], tf.int32)
+    width = beams.log_probs.shape[1]
+    rows = tf.reshape(kept[:, None] * width + tf.range(width), [-1])
+    sentences = _gather((beams, pool, ended), kept)
+    return step, *sentences, _gather(state, rows), _gather(contexts, kept)
+
+
+def _search_all(turn, variables, output, alpha):
+    """The same with fixed shapes: rows that have ended go on and are not read."""
+
+    def body(step, beams, pool, ended, state, contexts, output):
+        step, beams, new_pool, ends, state, contexts = turn(
+            step, beams, pool, ended, state, contexts
+        )
+        just_now = ends & ~ended
+        output = _choose(just_now, found(beams, new_pool, step, alpha), output)
+        pool = _choose(ended, pool, new_pool)
+        return step, beams, pool, ended | ends, state, contexts, output
+
+    *_, output = tf.while_loop(
+        lambda step, beams, pool, ended, *_: ~tf.reduce_all(ended),
+        body,
+        (*variables, output),
+    )
+    return output
+
+
+def _choose(condition, one, other):
+    def choose(x, y):
+        return tf.where(tf.reshape(condition, [-1] + [1] * (x.shape.rank - 1)), x, y)
+
+    return tf.nest.map_structure(choose, one, other)
+
+
+def _invariants(variables):
+    """Shapes that hold at every step: rows shrink; what may grow is not known."""
+    step, beams, pool, ended, state, contexts = variables
+
+    def fewer_rows(x):
+        return tf.TensorShape([None]).concatenate(x.shape[1:])
+
+    def any_size(x):
+        return tf.TensorShape(None if x.shape.rank is None else [None] * x.shape.rank)
+
     return (
         step.shape,
-        Beams(
-            shape([None]),
-            shape([None]),
-            shape([None, beams, None]),
-            shape([None, beams]),
-            shape([None, beams]),
-        ),
-        pool,
-        BeamSearchOutput(
-            shape([batch, slots, None]), shape([batch, slots]), shape([batch, slots])
-        ),
-        tf.nest.map_structure(_any_size, state),
-        tf.nest.map_structure(_any_rows, contexts),
+        *tf.nest.map_structure(fewer_rows, (beams, pool, ended)),
+        tf.nest.map_structure(any_size, state),
+        tf.nest.map_structure(fewer_rows, contexts),
     )
 
 
-def _any_size(x):
-    rank = x.shape.rank
-    return tf.TensorShape(None if rank is None else [None] * rank)
-
-
-def _any_rows(x):
-    return tf.TensorShape([None]).concatenate(x.shape[1:])
-
-
-def _drop(ended, beams, pool, output, state, contexts, parents):
-    """Takes ended sentences out of everything, and puts the state in beam order."""
-    kept = tf.cast(tf.where(~ended)[:, 0], tf.int32)
-    some = tf.reduce_any(ended)
+def _reorder(state, parents):
     width = parents.shape[1]
     if width == 1:  # greedy search keeps its order
-        state = _gather_if(some, state, kept)
-    else:
-        order = kept[:, None] * width + tf.gather(parents, kept)
-        state = _gather(state, tf.reshape(order, [-1]))
-    contexts = _gather_if(some, contexts, kept)
-    return _gather(beams, kept), _gather(pool, kept), output, state, contexts
+        return state
+    first = tf.range(tf.shape(parents)[0])[:, None] * width
+    return _gather(state, tf.reshape(first + parents, [-1]))
 
 
 def _gather(nest, rows):
     return tf.nest.map_structure(lambda x: tf.gather(x, rows), nest)
-
-
-def _gather_if(condition, nest, rows):
-    if not tf.nest.flatten(nest):
-        return nest
-    return tf.cond(condition, lambda: _gather(nest, rows), lambda: nest)
 
 
 def _cut(output):

@@ -1,7 +1,7 @@
 """One step of a beam search, as pure functions on the tensors of its sentences.
 
-Shapes: b sentences are still searched, W beams and N slots of a pool each; t ids a
-hypothesis so far.
+Shapes: b sentences are searched, W beams and N slots of a pool each; T columns of ids,
+of which a step writes one.
 """
 
 import math
@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from keras_attention.decoding.constraints import constrain
+from keras_attention.decoding.top_k import top_k
 from keras_attention.vocabulary import END_ID, PAD_ID, START_ID
 
 NEVER = -math.inf  # the log-probability of what is not a hypothesis
@@ -31,9 +33,12 @@ class Beams(NamedTuple):
 
     sentences: tf.Tensor  # (b,) int32, the row of each in the whole batch
     limits: tf.Tensor  # (b,) int32, the length at which its search stops
-    ids: tf.Tensor  # (b, W, t) int32, t = ids so far
+    penalties: tf.Tensor  # (b,) float32, the length penalty at the limit
+    prefixes: tf.Tensor  # (b, P) int32, what hypotheses begin with, then PAD
+    ids: tf.Tensor  # (b, W, T) int32, PAD where none is yet
     last_ids: tf.Tensor  # (b, W) int32, the ids that the next step reads
     log_probs: tf.Tensor  # (b, W) float32, best first; -inf = no hypothesis
+    bonuses: tf.Tensor  # (b, W) float32, added to the score of a whole hypothesis
 
 
 class Extensions(NamedTuple):
@@ -62,111 +67,120 @@ def length_penalty(lengths, alpha):
     return tf.pow((5.0 + tf.cast(lengths, tf.float32)) / 6.0, alpha)
 
 
-def normalize(log_probs, lengths, alpha):
+def normalize(log_probs, penalties):
     """Returns log-probabilities over the length penalty; -inf stays -inf.
 
     The penalty of a huge `alpha` is infinite in float32, and -inf / inf is NaN.
 
     Example:
 
-    >>> normalize(tf.constant([NEVER, -2.0]), 7, 1.0).numpy().tolist()
-    [-inf, -1.0]
+    >>> normalize(tf.constant([NEVER, -2.0]), math.inf).numpy().tolist()
+    [-inf, -0.0]
     """
-    scores = log_probs / length_penalty(lengths, alpha)
-    return tf.where(log_probs == NEVER, NEVER, scores)
+    return tf.where(log_probs == NEVER, NEVER, log_probs / penalties)
 
 
-def extend(logits, open_log_probs, count):
-    """Returns the `count` best extensions of each sentence.
+def extend(logits, beams, step, rules):
+    """Returns the best extensions of each sentence.
 
     Only the best ids of a beam can be among them, so they are found on the logits
     and normalised alone, by the sum over the whole vocabulary.
+
+    Args:
+        logits: float32 (b * W, V).
+        beams: `Beams`.
+        step: int32 scalar.
+        rules: `Rules`.
     """
-    beams, vocabulary_size = open_log_probs.shape[1], logits.shape[-1]
+    width, vocabulary_size = beams.log_probs.shape[1], logits.shape[-1]
+    count = 2 * width if width > 1 else 1
     kept = min(count + len(_BANNED), vocabulary_size)
-    best, ids = tf.math.top_k(logits, kept)  # (b*W, kept), the lower id first
-    highest = best[:, :1]
+    hypotheses = tf.reshape(beams.ids, (-1, tf.shape(beams.ids)[-1]))
+    allowed = constrain(logits, hypotheses, beams.prefixes, width, step, rules)
+    best, ids = top_k(allowed, kept)  # (b*W, kept), the lower id first
+    is_free = allowed is logits
+    highest = best[:, :1] if is_free else tf.reduce_max(logits, -1, keepdims=True)
     total = tf.reduce_sum(tf.exp(logits - highest), axis=-1, keepdims=True)
     log_probs = (best - highest) - tf.math.log(total)
-    allowed = ~tf.math.is_nan(log_probs)  # dead beams may say anything
+    wrong = tf.math.is_nan(log_probs)  # dead beams may say anything
     for banned in _BANNED:
-        allowed &= ids != banned
-    log_probs = tf.where(allowed, log_probs, NEVER)
-    log_probs = tf.reshape(log_probs, (-1, beams, kept)) + open_log_probs[..., None]
+        wrong |= ids == banned
+    log_probs = tf.where(wrong, NEVER, log_probs)
+    log_probs = tf.reshape(log_probs, (-1, width, kept)) + beams.log_probs[..., None]
     log_probs, places = tf.math.top_k(
-        tf.reshape(log_probs, (-1, beams * kept)), count
+        tf.reshape(log_probs, (-1, width * kept)), count
     )  # (b, E), the earlier beam first
-    ids = tf.gather(tf.reshape(ids, (-1, beams * kept)), places, batch_dims=1)
+    ids = tf.gather(tf.reshape(ids, (-1, width * kept)), places, batch_dims=1)
     return Extensions(parents=places // kept, ids=ids, log_probs=log_probs)
 
 
-def _append(hypotheses, extensions):
-    """Returns the ids (b, E, t + 1) of all extensions."""
-    before = tf.gather(hypotheses, extensions.parents, batch_dims=1)
-    return tf.concat([before, extensions.ids[..., None]], axis=-1)
-
-
-def collect_ended(pool, beams, extensions, length, alpha):
+def collect_ended(pool, beams, extensions, step, alpha):
     """Returns the best of the pool and of the extensions that end in END."""
-    ended = extensions.ids == END_ID
-    scores = normalize(extensions.log_probs, length, alpha)
-    candidates = BeamSearchOutput(
-        ids=_append(beams.ids, extensions),
-        lengths=tf.zeros_like(extensions.ids) + length,
-        scores=tf.where(ended, scores, NEVER),
-    )
-    pool = pool._replace(ids=pad_one(pool.ids))
-    both = tf.nest.map_structure(
-        lambda old, new: tf.concat([old, new], axis=1), pool, candidates
-    )
+    slots, length = pool.scores.shape[1], step + 1
+    scores = normalize(extensions.log_probs, length_penalty(length, alpha))
+    scores += tf.gather(beams.bonuses, extensions.parents, batch_dims=1)
+    scores = tf.where(extensions.ids == END_ID, scores, NEVER)
     # The pool comes first, and top_k prefers the first of equals.
-    _, best = tf.math.top_k(both.scores, pool.scores.shape[1])
-    return tf.nest.map_structure(lambda x: tf.gather(x, best, batch_dims=1), both)
+    scores, best = tf.math.top_k(tf.concat([pool.scores, scores], axis=1), slots)
+    is_old = best < slots
+    new = tf.maximum(best - slots, 0)
+    parents = tf.gather(extensions.parents, new, batch_dims=1)
+    places = tf.where(is_old, best, slots + parents)
+    ids = tf.concat([pool.ids, beams.ids], axis=1)
+    ids = tf.gather(ids, places, batch_dims=1)
+    is_end = ~is_old[..., None] & (tf.range(tf.shape(ids)[-1]) == step)
+    lengths = tf.gather(pool.lengths, tf.minimum(best, slots - 1), batch_dims=1)
+    return BeamSearchOutput(
+        ids=tf.where(is_end, END_ID, ids),
+        lengths=tf.where(is_old, lengths, length),
+        scores=scores,
+    )
 
 
-def stay_open(beams, extensions):
+def stay_open(beams, extensions, step):
     """Returns the beams after the step, and the parents (b, W) of each."""
+    width = beams.log_probs.shape[1]
     log_probs = tf.where(extensions.ids == END_ID, NEVER, extensions.log_probs)
-    log_probs, best = tf.math.top_k(log_probs, beams.log_probs.shape[1])
-    chosen = tf.nest.map_structure(
-        lambda x: tf.gather(x, best, batch_dims=1), extensions
-    )
+    if width == 1:
+        parents, last_ids, ids = extensions.parents, extensions.ids, beams.ids
+        bonuses = beams.bonuses
+    else:
+        log_probs, best = tf.math.top_k(log_probs, width)
+        parents = tf.gather(extensions.parents, best, batch_dims=1)
+        last_ids = tf.gather(extensions.ids, best, batch_dims=1)
+        ids = tf.gather(beams.ids, parents, batch_dims=1)
+        bonuses = tf.gather(beams.bonuses, parents, batch_dims=1)
+    is_next = tf.range(tf.shape(ids)[-1]) == step
     beams = beams._replace(
-        ids=_append(beams.ids, chosen), last_ids=chosen.ids, log_probs=log_probs
+        ids=tf.where(is_next, last_ids[..., None], ids),
+        last_ids=last_ids,
+        log_probs=log_probs,
+        bonuses=bonuses,
     )
-    return beams, chosen.parents
+    return beams, parents
 
 
-def has_ended(beams, pool, length, alpha):
+def has_ended(beams, pool, length):
     """Returns (b,) bool: at the limit, or nothing open can enter the pool."""
-    # Log-probabilities only fall, and the penalty is largest at the limit.
-    bound = normalize(beams.log_probs[:, 0], beams.limits, alpha)
+    # Log-probabilities only fall, the penalty is largest at the limit, and no bonus
+    # is above 0.
+    bound = normalize(beams.log_probs[:, 0], beams.penalties)
     return (length >= beams.limits) | (bound <= pool.scores[:, -1])
 
 
-def record(output, beams, pool, ended, length, alpha):
-    """Writes the hypotheses of the sentences that ended to their rows."""
+def found(beams, pool, length, alpha):
+    """Returns what b sentences give if they end now: (b, N, T), (b, N), (b, N)."""
     slots = pool.scores.shape[1]
+    scores = normalize(beams.log_probs, length_penalty(length, alpha)) + beams.bonuses
+    open_scores, best = tf.math.top_k(scores, slots)
     is_open = pool.scores[:, :1] == NEVER  # (b, 1), the pool is empty
-    open_scores = normalize(beams.log_probs[:, :slots], length, alpha)
     scores = tf.where(is_open, open_scores, pool.scores)
+    open_ids = tf.gather(beams.ids, best, batch_dims=1)
+    ids = tf.where(is_open[..., None], open_ids, pool.ids)
     lengths = tf.where(is_open, length, pool.lengths)
-    ids = tf.where(is_open[..., None], beams.ids[:, :slots], pool.ids)
     real = scores > NEVER
-    found = BeamSearchOutput(
+    return BeamSearchOutput(
         ids=tf.where(real[..., None], ids, PAD_ID),
         lengths=tf.where(real, lengths, 0),
         scores=scores,
     )
-    rows = tf.where(ended)  # (r, 1)
-    to = tf.gather(beams.sentences, rows)  # (r, 1)
-    return tf.nest.map_structure(
-        lambda old, new: tf.tensor_scatter_nd_update(old, to, tf.gather_nd(new, rows)),
-        output,
-        found,
-    )
-
-
-def pad_one(ids):
-    """Returns ids (..., t + 1) with a column of PAD behind."""
-    return tf.pad(ids, [[0, 0], [0, 0], [0, 1]], constant_values=PAD_ID)

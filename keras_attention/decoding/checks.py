@@ -91,3 +91,53 @@ def check_logits(logits, vocabulary_size):
             f"{logits.shape}."
         )
     return tf.ensure_shape(logits, [None, vocabulary_size])
+
+
+def check_constraints(suppress_ids, no_repeat_ngram_size, sizes):
+    """Returns both, refusing what no vocabulary holds and what is no size."""
+    ids = tuple(suppress_ids)
+    for token in ids:
+        if not hasattr(token, "__index__") or not 0 <= token < sizes.vocabulary:
+            raise ValueError(
+                "`suppress_ids` must hold ids of the vocabulary, from 0 to "
+                f"{sizes.vocabulary - 1}. Received: {token!r}. Leave it out."
+            )
+    if not hasattr(no_repeat_ngram_size, "__index__") or no_repeat_ngram_size < 0:
+        raise ValueError(
+            "`no_repeat_ngram_size` must be an integer of at least 0. Received: "
+            f"{no_repeat_ngram_size!r}. Pass 0 to allow repeats."
+        )
+    return ids, operator.index(no_repeat_ngram_size)
+
+
+def check_prefixes(prefix_ids, limits):
+    """Returns the prefixes (B, P) int32; P = 0 where there are none."""
+    if prefix_ids is None:
+        return tf.zeros((tf.size(limits), 0), tf.int32)
+    prefixes = tf.convert_to_tensor(prefix_ids, tf.int32)
+    if not prefixes.shape.is_compatible_with([limits.shape[0], None]):
+        raise ValueError(
+            "`prefix_ids` must have the shape (batch_size, P), PAD behind each prefix. "
+            f"Received: shape {prefixes.shape}, batch_size={limits.shape[0]}."
+        )
+    return prefixes
+
+
+def check_sampling(temperature, top_k, top_p, sizes):
+    """Returns (temperature, top_k, top_p), refusing what leaves nothing to draw."""
+    if not 0 < temperature < math.inf:
+        raise ValueError(
+            "`temperature` must be a finite number above 0. Received: "
+            f"{temperature}. Search with `beam_size=1` for the likeliest ids."
+        )
+    if not hasattr(top_k, "__index__") or not 0 <= top_k <= sizes.vocabulary:
+        raise ValueError(
+            f"`top_k` must be an integer from 0 to {sizes.vocabulary}, the size of the "
+            f"vocabulary. Received: {top_k!r}. Pass 0 for all ids."
+        )
+    if not 0 < top_p <= 1:
+        raise ValueError(
+            f"`top_p` must be above 0 and at most 1. Received: {top_p}. Pass 1 for all "
+            "ids."
+        )
+    return float(temperature), operator.index(top_k), float(top_p)

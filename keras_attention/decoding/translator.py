@@ -1,6 +1,7 @@
 """Texts in, translations out: what a trained model and its tokenizer do together."""
 
 import codecs
+import functools
 import itertools
 
 import numpy as np
@@ -210,17 +211,18 @@ class Translator:
         limits = tf.where(pieces > 0, pieces + extra, 0)
         if self.model.max_decoding_length is not None:
             limits = tf.minimum(limits, self.model.max_decoding_length)
-        rows = tf.shape(source_ids)[0]
+        rows, beams = tf.shape(source_ids)[0], config.beam_size
+        weights = self.model.decoding_weights()
         return beam_search(
-            self.model.decode_step,
-            self.model.initial_state(rows * config.beam_size),
+            functools.partial(self.model.decode_step, weights=weights),
+            self.model.initial_state(rows * beams),
             batch_size=rows,
             vocabulary_size=self.tokenizer.vocabulary_size,
             max_lengths=limits,
-            beam_size=config.beam_size,
+            beam_size=beams,
             length_penalty_alpha=alpha,
             num_hypotheses=config.num_hypotheses,
-            context=self.model.decoding_context(source_ids),
+            context=self.model.decoding_context(source_ids, beams),
         )
 
     def _traced_search(self, config):

@@ -11,8 +11,8 @@ class DecoderBlock(TransformerBlock):
     """Causal self-attention, attention to the memory, and a feed-forward network.
 
     `call` computes all positions at once, for training. For decoding, `start` makes
-    what depends on the memory alone and `step` computes one position with a cache;
-    both give the same numbers.
+    what depends on the memory alone, `decoding_weights` what depends on the weights
+    alone, and `step` computes one position with a cache; both give the same numbers.
 
     Args:
         num_heads: int, h.
@@ -99,6 +99,28 @@ class DecoderBlock(TransformerBlock):
         x = self.feed_forward_norm(x, y, training=training)
         return (x, self_weights, memory_weights) if return_attention_weights else x
 
+    def decoding_weights(self):
+        """Returns the projections as decoding uses them, folded once for all steps.
+
+        Queries are scaled by 1 / sqrt(d_k) in their projection.
+
+        Returns:
+            Dictionary of "self" (D, H * (2K + Kv)), queries, keys and values side by
+            side, "query" (D, H * K), of the attention to the memory, and their biases.
+        """
+        own, others = self.self_attention, self.memory_attention
+        scale = own.key_dim**-0.5
+        kernels = [own.query_kernel * scale, own.key_kernel, own.value_kernel]
+        weights = {
+            "self": keras.ops.concatenate(kernels, axis=-1),
+            "query": others.query_kernel * scale,
+        }
+        if own.use_bias:
+            biases = [own.query_bias * scale, own.key_bias, own.value_bias]
+            weights["self_bias"] = keras.ops.concatenate(biases, axis=-1)
+            weights["query_bias"] = others.query_bias * scale
+        return weights
+
     def start(self, memory):
         """Returns the memory's keys and values, computed once a sentence.
 
@@ -106,65 +128,76 @@ class DecoderBlock(TransformerBlock):
             memory: float tensor of shape (B, S, D).
 
         Returns:
-            Dictionary of "key" (B, H, S, K) and "value" (B, H, S, Kv).
+            Dictionary of "key" (B, H, K, S), transposed, and "value" (B, H, S, Kv).
         """
         key, value = self.memory_attention.project_memory(memory)
-        return {"key": key, "value": value}
+        return {"key": keras.ops.transpose(key, (0, 1, 3, 2)), "value": value}
 
-    def empty_cache(self, rows):
-        """Returns the self-attention cache of `rows` hypotheses before the first step.
+    def empty_cache(self, sentences, beams, capacity):
+        """Returns the self-attention cache of sentences before their first step.
 
         Returns:
-            Dictionary of "key" (R, H, 0, K) and "value" (R, H, 0, Kv).
+            Dictionary of "key" (B, H, C, W * K) and "value" (B, H, C, W * Kv).
         """
         layer = self.self_attention
-        return ops.empty_cache(
-            rows, layer.num_heads, layer.key_dim, layer.value_dim, self.compute_dtype
-        )
+        sizes = (layer.num_heads, layer.key_dim, layer.value_dim)
+        return ops.empty_cache(sentences, beams, *sizes, capacity, self.compute_dtype)
 
-    def step(self, inputs, cache, memory, memory_mask):
+    def step(self, inputs, cache, memory, place, weights):
         """Decodes one position of every hypothesis.
 
         The W hypotheses of a sentence are rows b * W ... b * W + W - 1. They attend to
-        the memory as W queries of one sentence, so that it is never tiled.
+        the memory, and to the slots of the cache, as W queries of one sentence, so
+        that neither is ever tiled or put into another order.
 
         Args:
-            inputs: float tensor of shape (B * W, 1, D).
-            cache: what `empty_cache`, and then `step`, returned.
+            inputs: float tensor of shape (B * W, D).
+            cache: what `empty_cache`, and then `step`, returned. On TensorFlow it is
+                written in place.
             memory: what `start` returned.
-            memory_mask: boolean (B, S).
+            place: `DecodingPlace`.
+            weights: what `decoding_weights` returned.
 
         Returns:
-            Tuple of the outputs (B * W, 1, D), the longer cache and the attention
-            weights over the memory, float32 (B, H, W, S).
+            Tuple of the outputs (B * W, D), the cache and the attention weights over
+            the memory, float32 (B, H, W, S).
         """
         norm = self.self_attention_norm
-        x, cache = self._cached_self_attention(norm.prepare(inputs), cache)
+        x = norm.prepare(inputs)
+        x, cache = self._cached_self_attention(x, cache, place, weights)
         x = norm(inputs, x, training=False)
         norm = self.memory_attention_norm
-        y, weights = self._shared_memory_attention(norm.prepare(x), memory, memory_mask)
+        y, attended = self._shared_memory_attention(
+            norm.prepare(x), memory, place, weights
+        )
         x = norm(x, y, training=False)
         norm = self.feed_forward_norm
         y = self.feed_forward(norm.prepare(x), training=False)
-        return norm(x, y, training=False), cache, weights
+        return norm(x, y, training=False), cache, attended
 
-    def _cached_self_attention(self, inputs, cache):
-        query = self.self_attention.project_query(inputs)
-        cache = ops.append_to_cache(cache, *self.self_attention.project_memory(inputs))
-        # No mask: every cached position is a real one and an earlier one.
-        outputs, _ = self.self_attention.attend(query, cache["key"], cache["value"])
-        return outputs, cache
+    def _cached_self_attention(self, inputs, cache, place, weights):
+        layer, beams = self.self_attention, place.beams
+        heads, key_dim, value_dim = layer.num_heads, layer.key_dim, layer.value_dim
+        projected = ops.linear(inputs, weights["self"], weights.get("self_bias"))
+        width = heads * key_dim
+        parts = keras.ops.split(projected, [width, 2 * width], axis=-1)
+        query, key, value = (ops.split_beams(part, beams, heads) for part in parts)
+        cache = ops.write_to_cache(cache, place.index, key, value, place.in_place)
+        keys = keras.ops.reshape(cache["key"], (-1, heads, place.slots, key_dim))
+        values = keras.ops.reshape(cache["value"], (-1, heads, place.slots, value_dim))
+        keys = keras.ops.transpose(keys, (0, 1, 3, 2))
+        attended, _ = ops.attend_with_bias(query, keys, values, place.self_bias)
+        merged = ops.merge_beams(attended)
+        return ops.linear(merged, layer.output_kernel, layer.output_bias), cache
 
-    def _shared_memory_attention(self, inputs, memory, memory_mask):
-        rows, _, model_dim = keras.ops.shape(inputs)
-        sentences = keras.ops.shape(memory["key"])[0]
-        # An empty batch has no beam width to find out; any will do.
-        beams = rows // keras.ops.maximum(sentences, 1)
-        queries = keras.ops.reshape(inputs, (sentences, beams, model_dim))  # (B, W, D)
-        outputs, weights = self.memory_attention.attend(
-            self.memory_attention.project_query(queries),
-            memory["key"],
-            memory["value"],
-            ops.combine_masks(memory_mask),
+    def _shared_memory_attention(self, inputs, memory, place, weights):
+        layer = self.memory_attention
+        query = ops.linear(inputs, weights["query"], weights.get("query_bias"))
+        query = ops.split_beams(query, place.beams, layer.num_heads)
+        attended, attention_weights = ops.attend_with_bias(
+            query, memory["key"], memory["value"], place.memory_bias
         )
-        return keras.ops.reshape(outputs, (rows, 1, model_dim)), weights
+        outputs = ops.linear(
+            ops.merge_beams(attended), layer.output_kernel, layer.output_bias
+        )
+        return outputs, attention_weights

@@ -4,12 +4,13 @@ import keras
 
 from keras_attention import ops
 from keras_attention.config import TransformerConfig
+from keras_attention.models.decoding import CachedDecoding
 from keras_attention.models.parts import TransformerParts
 from keras_attention.models.training import TokenExactTraining
 
 
 @keras.saving.register_keras_serializable("keras_attention")
-class Transformer(TokenExactTraining, keras.Model):
+class Transformer(TokenExactTraining, CachedDecoding, keras.Model):
     """Encoder and decoder with shared embeddings.
 
     The graph is flat: an embedding shared by two nested Functional models could not
@@ -67,11 +68,6 @@ class Transformer(TokenExactTraining, keras.Model):
         self._parts = parts
         self._prepare_token_metrics()
 
-    @property
-    def max_decoding_length(self):
-        """Positions of the learned table, or None: sinusoids have no end."""
-        return self.transformer_config.max_length
-
     def encode(self, source_ids):
         """Encodes a batch of sources, without dropout.
 
@@ -82,53 +78,6 @@ class Transformer(TokenExactTraining, keras.Model):
             The memory, a tensor of shape (B, S, D) in the compute dtype.
         """
         return self._parts.encode(keras.ops.convert_to_tensor(source_ids))[0]
-
-    def decoding_context(self, source_ids):
-        """Computes what decoding needs of the source, once a sentence.
-
-        Args:
-            source_ids: int32 tensor of shape (B, S).
-
-        Returns:
-            A nest of tensors that lead with B: "memory", keys and values of every
-            block, and "mask", boolean (B, S). It is the `context` of `decode_step`.
-        """
-        memory, mask = self._parts.encode(keras.ops.convert_to_tensor(source_ids))
-        blocks = self._parts.decoder_blocks
-        return {"memory": [block.start(memory) for block in blocks], "mask": mask}
-
-    def initial_state(self, rows):
-        """Returns the caches of `rows` hypotheses before the first step.
-
-        Args:
-            rows: int or int scalar tensor, R.
-
-        Returns:
-            A nest of tensors that lead with R and grow by one position a step.
-        """
-        return [block.empty_cache(rows) for block in self._parts.decoder_blocks]
-
-    def decode_step(self, ids, step, state, context):
-        """Decodes one position of every hypothesis.
-
-        Args:
-            ids: int32 tensor of shape (R,), the last piece of every hypothesis; the
-                R / B hypotheses of a sentence stand together.
-            step: int32 scalar, position of that piece, from 0 on.
-            state: what `initial_state`, and then `decode_step`, returned.
-            context: what `decoding_context` returned.
-
-        Returns:
-            Tuple of float32 logits (R, V) and the new state.
-        """
-        x = self._parts.embed_target(ids[:, None], start_index=step)  # (R, 1, D)
-        caches = []
-        for block, cache, memory in zip(
-            self._parts.decoder_blocks, state, context["memory"], strict=True
-        ):
-            x, cache, _ = block.step(x, cache, memory, context["mask"])
-            caches.append(cache)
-        return self._parts.to_logits(x)[:, 0], caches
 
     def attention_weights(self, source_ids, target_ids):
         """Computes how much every position attends to every other, without dropout.

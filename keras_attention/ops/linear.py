@@ -25,10 +25,12 @@ def linear(inputs, kernel, bias=None):
     """
     inputs = ops.convert_to_tensor(inputs)
     input_dim, output_dim = kernel.shape
-    flat = ops.reshape(inputs, (-1, input_dim))
+    flat = inputs if len(inputs.shape) == 2 else ops.reshape(inputs, (-1, input_dim))
     outputs = ops.matmul(flat, ops.cast(kernel, inputs.dtype))
     if bias is not None:
         outputs = outputs + ops.cast(bias, inputs.dtype)
+    if len(inputs.shape) == 2:
+        return outputs
     return ops.reshape(outputs, (*ops.shape(inputs)[:-1], output_dim))
 
 
@@ -54,8 +56,10 @@ def linear_transposed(inputs, kernel):
     """
     inputs, kernel = ops.convert_to_tensor(inputs), ops.convert_to_tensor(kernel)
     output_dim, input_dim = kernel.shape
-    flat = ops.reshape(inputs, (-1, input_dim))
-    outputs = _product(flat, ops.cast(kernel, inputs.dtype))
+    kernel = ops.cast(kernel, inputs.dtype)
+    if len(inputs.shape) == 2:
+        return _product(inputs, kernel)
+    outputs = _product(ops.reshape(inputs, (-1, input_dim)), kernel)
     return ops.reshape(outputs, (*ops.shape(inputs)[:-1], output_dim))
 
 

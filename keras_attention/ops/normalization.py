@@ -26,10 +26,15 @@ def layer_norm(inputs, gamma, beta, epsilon):
     """
     inputs = ops.convert_to_tensor(inputs)
     gamma, beta = ops.convert_to_tensor(gamma), ops.convert_to_tensor(beta)
-    flat = ops.reshape(ops.cast(inputs, "float32"), (-1, inputs.shape[-1]))
+    flat = ops.cast(inputs, "float32")
     gamma, beta = ops.cast(gamma, "float32"), ops.cast(beta, "float32")
-    outputs = _flat_layer_norm(flat, gamma, beta, epsilon)
-    return ops.cast(ops.reshape(outputs, ops.shape(inputs)), inputs.dtype)
+    if len(inputs.shape) == 2:
+        outputs = _flat_layer_norm(flat, gamma, beta, epsilon)
+    else:
+        flat = ops.reshape(flat, (-1, inputs.shape[-1]))
+        outputs = _flat_layer_norm(flat, gamma, beta, epsilon)
+        outputs = ops.reshape(outputs, ops.shape(inputs))
+    return ops.cast(outputs, inputs.dtype)
 
 
 def _flat_layer_norm(inputs, gamma, beta, epsilon):

@@ -50,7 +50,7 @@ def test_cached_logits_are_those_of_the_whole_target(model):
     expected = model({"source_ids": SOURCES, "target_ids": target_ids}, training=False)
     context, state = model.decoding_context(SOURCES), model.initial_state(3)
     for step, ids in enumerate(target_ids.T):
-        logits, state = model.decode_step(
+        logits, state, context = model.decode_step(
             tf.constant(ids), tf.constant(step), state, context
         )
         np.testing.assert_allclose(logits, expected[:, step], atol=1e-5)
@@ -67,7 +67,7 @@ def cached_search(model):
             max_lengths=tf.fill([rows], 12),
             beam_size=BEAMS,
             num_hypotheses=BEAMS,
-            context=model.decoding_context(source_ids),
+            context=model.decoding_context(source_ids, BEAMS),
         )
 
     spec = [tf.TensorSpec([None, None], tf.int32)]

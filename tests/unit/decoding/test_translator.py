@@ -31,14 +31,17 @@ class CopyModel:
         self.max_decoding_length = max_decoding_length
         self.batches = []  # shapes of the traced graphs
 
-    def decoding_context(self, source_ids):
+    def decoding_weights(self):
+        return None
+
+    def decoding_context(self, source_ids, beam_size):
         self.batches.append(source_ids.shape)
         return {"source_ids": source_ids}
 
     def initial_state(self, rows):
         return ()
 
-    def decode_step(self, ids, step, state, context):
+    def decode_step(self, ids, step, state, context, weights):
         source_ids = context["source_ids"]
         step = tf.minimum(step, tf.shape(source_ids)[1] - 1)
         width = tf.shape(ids)[0] // tf.shape(source_ids)[0]
@@ -137,7 +140,7 @@ def test_a_learned_table_ends_sources_and_translations(tokenizer):
 
 def test_the_limit_is_the_source_and_some_more(tokenizer):
     class Babbler(CopyModel):
-        def decode_step(self, ids, step, state, context):
+        def decode_step(self, ids, step, state, context, weights):
             return self._logits(tf.fill(tf.shape(ids), 7)), state
 
     babbler = Babbler(tokenizer.vocabulary_size)

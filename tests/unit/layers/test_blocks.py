@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 
 import keras_attention as ka
+from keras_attention import ops
 from tests.reference import bridge, foreign
 from tests.reference import transformer as oracle
 
@@ -83,6 +84,17 @@ def test_decoder_block_equals_the_oracle(options):
     assert self_weights.shape == (2, 2, 4, 4) and memory_weights.shape == (2, 2, 4, 6)
 
 
+def place_of(cache, step, lineage, beams, source_mask):
+    return ops.DecodingPlace(
+        beams=beams,
+        index=ops.position_index(cache, step),
+        slots=cache["key"].shape[2] * beams,
+        self_bias=ops.mask_bias(ops.lineage_mask(lineage, beams)),
+        memory_bias=ops.mask_bias(source_mask[:, None, None]),
+        in_place=step % 2 == 0,  # both ways give the same
+    )
+
+
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("beams", [1, 3])
 def test_steps_with_a_cache_equal_the_whole(options, beams):
@@ -94,22 +106,25 @@ def test_steps_with_a_cache_equal_the_whole(options, beams):
         np.repeat(memory, beams, axis=0),
         memory_mask=np.repeat(source_mask, beams, axis=0),
     )
-    cache, start = block.empty_cache(2 * beams), block.start(memory)
+    cache, start = block.empty_cache(2, beams, 5), block.start(memory)
+    lineage = ops.empty_lineage(2 * beams, 5)
     for t in range(5):
-        out, cache, weights = block.step(x[:, t : t + 1], cache, start, source_mask)
-        np.testing.assert_allclose(out[:, 0], whole[:, t], atol=1e-5)
+        lineage = ops.extend_lineage(lineage, t, beams)
+        place = place_of(cache, t, lineage, beams, source_mask)
+        out, cache, weights = block.step(
+            x[:, t], cache, start, place, block.decoding_weights()
+        )
+        np.testing.assert_allclose(out, whole[:, t], atol=1e-5)
         assert weights.shape == (2, 2, beams, 6)
 
 
 def test_steps_on_an_empty_batch():
     block = make(ka.DecoderBlock)
-    out, cache, _ = block.step(
-        normal(0, 1, 8),
-        block.empty_cache(0),
-        block.start(normal(0, 4, 8)),
-        np.ones((0, 4), bool),
-    )
-    assert out.shape == (0, 1, 8) and cache["key"].shape[0] == 0
+    cache, lineage = block.empty_cache(0, 2, 4), ops.empty_lineage(0, 4)
+    place = place_of(cache, 0, lineage, 2, np.ones((0, 4), bool))
+    start, weights = block.start(normal(0, 4, 8)), block.decoding_weights()
+    out, cache, _ = block.step(normal(0, 8), cache, start, place, weights)
+    assert out.shape == (0, 8) and cache["key"].shape[0] == 0
 
 
 @pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])

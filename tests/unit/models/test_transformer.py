@@ -82,7 +82,8 @@ def test_steps_with_caches_equal_all_positions_at_once(any_model):
     state = any_model.initial_state(3)
     for t in range(TARGET.shape[1]):
         ids = tf.constant(TARGET[:, t], "int32")
-        logits, state = any_model.decode_step(ids, tf.constant(t), state, context)
+        step = tf.constant(t)
+        logits, state, context = any_model.decode_step(ids, step, state, context)
         real = TARGET[:, t] != 0
         np.testing.assert_allclose(logits[real], whole[real, t], atol=1e-5, rtol=1e-5)
 
@@ -90,10 +91,11 @@ def test_steps_with_caches_equal_all_positions_at_once(any_model):
 def test_beams_of_a_sentence_share_its_context(model):
     targets = np.stack([[2, 5, 9, 4], [2, 7, 3, 6]])  # two beams of every sentence
     whole = logits_of(model, np.repeat(SOURCE, 2, axis=0), np.tile(targets, (3, 1)))
-    context, state = model.decoding_context(SOURCE), model.initial_state(6)
+    context, state = model.decoding_context(SOURCE, 2), model.initial_state(6)
     for t in range(4):
         ids = tf.constant(np.tile(targets[:, t], 3), "int32")
-        logits, state = model.decode_step(ids, tf.constant(t), state, context)
+        step = tf.constant(t)
+        logits, state, context = model.decode_step(ids, step, state, context)
         np.testing.assert_allclose(logits, whole[:, t], atol=1e-5, rtol=1e-5)
     for tensor in tf.nest.flatten(context):
         assert tensor.shape[0] == 3
@@ -108,7 +110,8 @@ def test_steps_equal_all_positions_in_half_precision(policy):
     context, state = half.decoding_context(SOURCE), half.initial_state(3)
     for t in range(2):
         ids = tf.constant(TARGET[:, t], "int32")
-        logits, state = half.decode_step(ids, tf.constant(t), state, context)
+        step = tf.constant(t)
+        logits, state, context = half.decode_step(ids, step, state, context)
         assert logits.dtype == tf.float32
         np.testing.assert_allclose(logits, whole[:, t], atol=8e-2)
 
