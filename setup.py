@@ -52,8 +52,11 @@ setup(
         "matplotlib>=3.10,<4",
     ],
     extras_require={
+        # For `export_ctranslate2` only; the 4.x line keeps its model format.
+        "ctranslate2": ["ctranslate2>=4.8,<5"],
         "test": [
             "build>=1.2",
+            "ctranslate2>=4.8,<5",
             "hypothesis>=6.100",
             "mypy>=2.0",
             "pytest>=9.0",

@@ -1,5 +1,6 @@
-"""SavedModels for TensorFlow Serving: text in, text out."""
+"""SavedModels for TensorFlow Serving, and models for the engine CTranslate2."""
 
+from keras_attention.export.ctranslate2 import export_ctranslate2
 from keras_attention.export.guard import (
     check_restored,
     check_self_contained,
@@ -12,6 +13,7 @@ __all__ = [
     "TranslationModule",
     "check_restored",
     "check_self_contained",
+    "export_ctranslate2",
     "export_saved_model",
     "unfilled_resources",
 ]

@@ -1,15 +1,13 @@
 """Writes a translator as a SavedModel version that appears whole or not at all."""
 
-import contextlib
 import importlib.metadata
 import json
 import pathlib
-import shutil
-import tempfile
 
 import tensorflow as tf
 
 from keras_attention.decoding.translator import Translator
+from keras_attention.export.folders import flush_folder, unfinished_folder
 from keras_attention.export.guard import check_restored, check_self_contained
 from keras_attention.export.translation_module import SIGNATURE, TranslationModule
 from keras_attention.files import flush_to_disk
@@ -64,25 +62,14 @@ def export_saved_model(translator, directory):
             f"which is a file. Name another folder."
         )
     directory.mkdir(parents=True, exist_ok=True)
-    with _unfinished_folder(directory) as folder:
+    with unfinished_folder(directory) as folder:
         module = TranslationModule(translator)
         tf.saved_model.save(module, str(folder), signatures=module.signatures)
         _write_manifest(translator, folder / MANIFEST)
         check_restored(folder)
         check_self_contained(folder, _private_folders(directory, folder))
-        _flush(folder)
+        flush_folder(folder)
         return _publish(folder, directory)
-
-
-@contextlib.contextmanager
-def _unfinished_folder(directory):
-    """Yields a folder that no server takes for a version; removes what is left."""
-    folder = pathlib.Path(tempfile.mkdtemp(prefix=".unfinished-", dir=directory))
-    folder.chmod(0o755)  # mkdtemp lets nobody else in, and a server is another user
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _publish(folder, directory):
@@ -134,9 +121,3 @@ def _private_folders(directory, folder):
     package = pathlib.Path(__file__).resolve().parents[2]
     paths = (pathlib.Path.cwd(), directory.resolve(), folder.resolve(), package)
     return {path.absolute() for path in paths}
-
-
-def _flush(folder):
-    """Waits until the disk holds every file, so that a crash cannot halve one."""
-    for path in (*folder.rglob("*"), folder):
-        flush_to_disk(path)

@@ -15,7 +15,7 @@ TESTED = dict(
     if "==" in line
 )
 REQUIREMENTS = re.findall(
-    r'"([a-z][a-z-]+>=[^"]+)"', (ROOT / "setup.py").read_text(encoding="utf-8")
+    r'"([a-z][a-z0-9-]+>=[^"]+)"', (ROOT / "setup.py").read_text(encoding="utf-8")
 )
 
 

@@ -106,7 +106,7 @@ def test_nothing_looks_like_a_version_before_it_is_whole(
         seen.extend(names(tmp_path))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(saved_model, "_flush", interrupted)
+    monkeypatch.setattr(saved_model, "flush_folder", interrupted)
     with pytest.raises(KeyboardInterrupt):
         export_saved_model(translator, tmp_path)
     assert len(seen) == 1

@@ -1,0 +1,39 @@
+"""Folders that are finished under another name and appear in one step."""
+
+import contextlib
+import pathlib
+import shutil
+import tempfile
+
+from keras_attention.files import flush_to_disk
+
+
+@contextlib.contextmanager
+def unfinished_folder(directory):
+    """Yields a new folder inside `directory`; removes what is left of it.
+
+    Its name is hidden and no number, so no server takes it for a model. Rename the
+    finished folder before the block ends.
+
+    Example:
+
+    >>> import pathlib, tempfile
+    >>> home = pathlib.Path(tempfile.mkdtemp())
+    >>> with unfinished_folder(home) as folder:
+    ...     _ = (folder / "model").write_text("whole")
+    ...     _ = folder.rename(home / "1")
+    >>> [path.name for path in home.iterdir()]
+    ['1']
+    """
+    folder = pathlib.Path(tempfile.mkdtemp(prefix=".unfinished-", dir=directory))
+    folder.chmod(0o755)  # mkdtemp lets nobody else in, and a server is another user
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def flush_folder(folder):
+    """Waits until the disk holds every file, so that a crash cannot halve one."""
+    for path in (*folder.rglob("*"), folder):
+        flush_to_disk(path)
