@@ -14,6 +14,7 @@ from keras_attention.checks import (
     check_number,
 )
 from keras_attention.config_base import Config
+from keras_attention.decoding_config import DecodingConfig as DecodingConfig
 
 ACTIVATIONS = ("relu", "gelu", "silu", "tanh")
 NORM_POSITIONS = ("post", "pre")
@@ -223,43 +224,4 @@ class TrainingConfig(Config):
             raise ValueError(
                 "`patience_metric='bleu'` needs translations at every validation. "
                 "Received: validation_sentences=0. Raise it, or watch the nll."
-            )
-
-
-@dataclasses.dataclass(frozen=True)
-class DecodingConfig(Config):
-    """How translations are searched (paper, section 6.1).
-
-    Args:
-        beam_size: open hypotheses a sentence; 1 is greedy search.
-        length_penalty_alpha: alpha of ((5 + length) / 6)^alpha; 0 = no penalty.
-        max_extra_length: the limit is the source's pieces plus this, END counted.
-        num_hypotheses: best hypotheses returned a sentence, at most `beam_size`.
-        max_source_length: pieces of a source; longer ones are cut and flagged.
-        batch_tokens: source cells of one batch of the search, beams not counted.
-
-    Example:
-
-    >>> DecodingConfig.from_preset("base").beam_size
-    4
-    """
-
-    _part = "decoding"
-
-    beam_size: int = 4
-    length_penalty_alpha: float = 0.6
-    max_extra_length: int = 50
-    num_hypotheses: int = 1
-    max_source_length: int = 1_024
-    batch_tokens: int = 4_096
-
-    def __post_init__(self):
-        self._check(check_integer, "beam_size", "num_hypotheses", "max_source_length")
-        self._check(check_integer, "batch_tokens")
-        self._check(check_integer, "max_extra_length", minimum=0)
-        self._check(check_number, "length_penalty_alpha")
-        if self.num_hypotheses > self.beam_size:
-            raise ValueError(
-                "`num_hypotheses` can be at most `beam_size`. Received: num_hypotheses="
-                f"{self.num_hypotheses}, beam_size={self.beam_size}. Widen the beam."
             )

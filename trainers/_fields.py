@@ -9,7 +9,8 @@ PRESET_NAMES = (
 )
 # fmt: on
 
-# part -> field -> (kind, default, what it is); kind is a type or a tuple of choices.
+# part -> field -> (kind, default, what it is); kind is a type, a tuple of choices, or
+# [int] for integers that are given by repeating the flag.
 CONFIG_FIELDS = {
     "transformer": {
         "vocabulary_size": (int, None, "pieces of the shared vocabulary"),
@@ -77,7 +78,21 @@ CONFIG_FIELDS = {
         "beam_size": (int, 4, "open hypotheses a sentence; 1 is greedy"),
         "length_penalty_alpha": (float, 0.6, "0 is no penalty"),
         "max_extra_length": (int, 50, "limit: the source's pieces plus this"),
-        "num_hypotheses": (int, 1, "best hypotheses a sentence"),
+        "max_length": (int, None, "limit of every translation, END counted"),
+        "num_hypotheses": (int, 1, "best hypotheses a sentence, or samples"),
+        "coverage_penalty": (float, 0.0, "beta; lowers what passes over source pieces"),
+        "no_repeat_ngram_size": (int, 0, "no so many pieces occur twice; 0: they may"),
+        "suppress_ids": ([int], (), "piece that is never chosen; repeat the flag"),
+        "sampling": (bool, False, "draw translations instead of searching them"),
+        "temperature": (float, 1.0, "of sampling"),
+        "top_k": (int, 0, "sample among the most probable; 0: all"),
+        "top_p": (float, 1.0, "sample among the fewest that reach this probability"),
+        "sampling_seed": (int, 1, "of sampling"),
+        "return_attention_weights": (bool, False, "what each piece attends to"),
+        "attention_layer": (int, -1, "decoder block of these weights"),
+        "return_token_log_probs": (bool, False, "log-probability of each piece"),
+        "replace_unknown": (bool, False, "unknown pieces become words of the source"),
+        "jit_compile_search": (bool, False, "compile with XLA"),
         "max_source_length": (int, 1_024, "pieces; a longer source is cut"),
         "batch_tokens": (int, 4_096, "source cells of one batch of the search"),
     },

@@ -37,6 +37,13 @@ FLAGS = flags.FLAGS
 flags.disclaim_key_flags()  # a flag belongs to the binary that asks for it
 
 CORPUS_FILES = ("train_source", "train_target", "valid_source", "valid_target")
+# What a translation tells beside its text.
+RESULTS = (
+    "num_hypotheses",
+    "return_attention_weights",
+    "attention_layer",
+    "return_token_log_probs",
+)
 TFDS = ("tfds", "tfds_data_dir", "source_language", "target_language")
 _DEFINE = {
     int: flags.DEFINE_integer,
@@ -50,7 +57,8 @@ def define(name, kind, help_text):
 
     Args:
         name: of the flag.
-        kind: int, float, str, bool, list (comma-separated) or a tuple of choices.
+        kind: int, float, str, bool, list (comma-separated), [int] (the flag may be
+            repeated) or a tuple of choices.
         help_text: one line.
     """
     if name in FLAGS:
@@ -59,6 +67,8 @@ def define(name, kind, help_text):
         flags.DEFINE_enum(name, None, kind, help_text)
     elif kind is bool:
         flags.DEFINE_bool(name, None, help_text)
+    elif kind == [int]:
+        flags.DEFINE_multi_integer(name, None, help_text)
     elif kind is list:
         flags.DEFINE_list(name, None, help_text)
     else:
@@ -84,7 +94,7 @@ def config_flags(part, *only, omit=()):
 
 
 def _spelled(default):
-    return "none" if default is None else str(default).lower()
+    return "none" if default in (None, ()) else str(default).lower()
 
 
 def workdir():

@@ -11,7 +11,7 @@ from trainers import _flags
 _flags.workdir()
 _flags.define("source", list, "files to translate, plain or .gz, comma-separated")
 _flags.define("reference", list, "their raw references, comma-separated")
-DECODING = _flags.config_flags("decoding", omit=("num_hypotheses",))
+DECODING = _flags.config_flags("decoding", omit=_flags.RESULTS)
 
 
 def main():

@@ -20,7 +20,9 @@ _flags.define("initial_workdir", str, "finished run to take the first weights fr
 CORPUS = _flags.corpus()
 TRANSFORMER = _flags.config_flags("transformer")
 TRAINING = _flags.config_flags("training")
-DECODING = _flags.config_flags("decoding", omit=("batch_tokens", "max_source_length"))
+DECODING = _flags.config_flags(
+    "decoding", "beam_size", "length_penalty_alpha", "max_extra_length"
+)
 
 
 def main():

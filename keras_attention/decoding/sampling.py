@@ -106,16 +106,7 @@ def sample(
         contexts = tuple(changed) or contexts
         return step + 1, ids, lengths, log_probs, open_rows, state, contexts
 
-    total = tf.size(limits)
-    variables = (
-        tf.constant(0),
-        tf.fill((total, longest), PAD_ID),
-        tf.zeros((total,), tf.int32),
-        tf.zeros((total,)),
-        limits > 0,
-        state,
-        contexts,
-    )
+    variables = (*_start(limits, longest), state, contexts)
     found = tf.while_loop(
         lambda step, ids, lengths, log_probs, open_rows, *_: tf.reduce_any(open_rows),
         turn,
@@ -123,6 +114,19 @@ def sample(
         shape_invariants=_invariants(variables),
     )
     return _sorted(*found[1:4], width, rules.alpha)
+
+
+def _start(limits, longest):
+    """Returns the step, and what each row has before it: ids, length, ..."""
+    rows = tf.size(limits)
+    ids = tf.fill((rows, longest), PAD_ID)
+    return (
+        tf.constant(0),
+        ids,
+        tf.zeros((rows,), tf.int32),
+        tf.zeros((rows,)),
+        limits > 0,
+    )
 
 
 def draw(logits, chances, temperature, top_k, top_p):

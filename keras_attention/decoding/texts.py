@@ -38,6 +38,15 @@ def check_texts(name, texts):
     return [to_bytes(text) for text in texts]
 
 
+def check_beside(name, texts, other_name, others):
+    """Raises a ValueError unless two lists are of one length."""
+    if len(texts) != len(others):
+        raise ValueError(
+            f"`{other_name}` must hold one text for each of `{name}`. Received: "
+            f"{len(texts)} {name} and {len(others)} {other_name}."
+        )
+
+
 def append_end(pieces):
     """Returns ragged ids (B, None) with END behind each row."""
     return tf.concat([pieces, tf.fill((pieces.nrows(), 1), END_ID)], axis=1)

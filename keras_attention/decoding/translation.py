@@ -3,7 +3,28 @@
 import dataclasses
 
 import numpy as np
-import tensorflow as tf
+
+
+@dataclasses.dataclass(frozen=True)
+class Hypothesis:
+    """One translation of a text.
+
+    Attributes:
+        text: the pieces joined, "" for none.
+        score: its log-probability over the length penalty (plus coverage, if asked).
+        length: its pieces, END counted.
+        ids: its pieces' ids; END is the last, unless the limit cut it off.
+        token_log_probs: the natural logarithm of each id's probability, if asked for.
+        attention_weights: float32 (length, source pieces + END), the mean over the
+            heads, if asked for.
+    """
+
+    text: str
+    score: float
+    length: int
+    ids: tuple[int, ...] = ()
+    token_log_probs: tuple[float, ...] | None = None
+    attention_weights: np.ndarray | None = dataclasses.field(default=None, repr=False)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -14,30 +35,46 @@ class Translation:
         text: the best translation, "" for a source without pieces.
         score: its log-probability over the length penalty.
         length: its pieces, END counted; 0 if nothing was searched.
-        hypotheses: (text, score) of all that were found, best first.
+        hypotheses: a `Hypothesis` for all that were found, best first.
         truncated: whether the source was cut at the maximum.
         source_length: pieces of the source before it was cut, without END.
     """
 
-    text: str
-    score: float
-    length: int
-    hypotheses: list[tuple[str, float]]
+    hypotheses: tuple[Hypothesis, ...]
     truncated: bool
     source_length: int
 
+    @property
+    def text(self):
+        return self.hypotheses[0].text
+
+    @property
+    def score(self):
+        return self.hypotheses[0].score
+
+    @property
+    def length(self):
+        return self.hypotheses[0].length
+
 
 def read_hypotheses(tokenizer, output):
-    """Yields (text, score, length, hypotheses) of each row of an output."""
+    """Yields the hypotheses of each row of a `BeamSearchOutput`, as tuples.
+
+    A row without any gives "" with the score of its first slot.
+    """
     rows, slots, longest = output.ids.shape
-    texts = tokenizer.detokenize(tf.reshape(output.ids, (rows * slots, longest)))
+    texts = tokenizer.detokenize(np.reshape(output.ids, (rows * slots, longest)))
     texts = np.reshape(texts.numpy(), (rows, slots))
-    scores, lengths = output.scores.numpy(), output.lengths.numpy()
+    ids, scores = output.ids.numpy(), output.scores.numpy()
+    lengths = output.lengths.numpy()
     for row in range(rows):
-        hypotheses = [
-            (text.decode("utf-8", errors="replace"), float(score))
-            for text, score in zip(texts[row], scores[row], strict=True)
-            if score > -np.inf
-        ]
-        text = hypotheses[0][0] if hypotheses else ""
-        yield text, float(scores[row, 0]), int(lengths[row, 0]), hypotheses
+        yield tuple(
+            Hypothesis(
+                text=texts[row, slot].decode("utf-8", errors="replace"),
+                score=float(scores[row, slot]),
+                length=int(lengths[row, slot]),
+                ids=tuple(ids[row, slot, : lengths[row, slot]].tolist()),
+            )
+            for slot in range(slots)
+            if scores[row, slot] > -np.inf or slot == 0
+        )

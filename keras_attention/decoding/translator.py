@@ -1,7 +1,6 @@
 """Texts in, translations out: what a trained model and its tokenizer do together."""
 
 import codecs
-import functools
 import itertools
 
 import numpy as np
@@ -9,12 +8,25 @@ import tensorflow as tf
 from absl import logging
 
 from keras_attention.config import DecodingConfig
-from keras_attention.decoding.beam_search import beam_search
-from keras_attention.decoding.forced import check_fits, forced_log_probs
+from keras_attention.decoding.details import add_details
+from keras_attention.decoding.forced import ForcedDecoder, check_fits
 from keras_attention.decoding.loading import load_parts
-from keras_attention.decoding.texts import append_end, batches, check_texts, dense
-from keras_attention.decoding.translation import Translation, read_hypotheses
+from keras_attention.decoding.searches import Searches
+from keras_attention.decoding.texts import (
+    append_end,
+    batches,
+    check_beside,
+    check_texts,
+    dense,
+)
+from keras_attention.decoding.translation import (
+    Hypothesis,
+    Translation,
+    read_hypotheses,
+)
 from keras_attention.vocabulary import PAD_ID
+
+NOTHING = (Hypothesis("", 0.0, 0),)  # what a source without pieces gives
 
 
 class Translator:
@@ -22,10 +34,10 @@ class Translator:
 
     A translation does not depend on the texts beside it. The model's variables are
     read at every call, so one translator can follow a model that is being trained;
-    its graph is traced once for each beam size and number of hypotheses.
+    its graph is traced once for each beam size, number of hypotheses and so on.
 
     Args:
-        model: a `Transformer`.
+        model: a `Transformer`, or an `Ensemble` of some.
         tokenizer: the `SubwordTokenizer` that the model was trained with.
         decoding_config: `DecodingConfig`; None = its defaults.
 
@@ -58,13 +70,8 @@ class Translator:
         self.model = model
         self.tokenizer = tokenizer
         self.decoding_config = decoding_config or DecodingConfig()
-        self._searches = {}  # (beam_size, num_hypotheses) -> tf.function
-        ids = tf.TensorSpec([None, None], tf.int32)
-        self._score = tf.function(
-            lambda sources, labels: forced_log_probs(model, sources, labels),
-            input_signature=[ids, ids],
-            autograph=False,
-        )
+        self._searches = Searches(model, vocabulary_size)
+        self._forced = ForcedDecoder(model, vocabulary_size)
 
     @classmethod
     def load(cls, workdir, **overrides):
@@ -84,7 +91,9 @@ class Translator:
         """Returns the best translation of each text, as a list of str."""
         return [translation.text for translation in self.translate(texts)]
 
-    def translate(self, texts, first_line=1, before_batch=None, **overrides):
+    def translate(
+        self, texts, first_line=1, before_batch=None, prefixes=None, **overrides
+    ):
         """Returns what was found for each text, in the order of the texts.
 
         Args:
@@ -94,21 +103,28 @@ class Translator:
                 translates a file part by part.
             before_batch: called before each batch is searched; what it raises ends
                 the call, for a caller that may have to stop soon.
+            prefixes: list of str or bytes, how each translation begins, "" for any
+                way; its pieces are forced, and their probability counts. The limit is
+                then that of the longer of source and prefix.
             **overrides: fields of `DecodingConfig` for this call, such as
                 `num_hypotheses`, `beam_size`, `length_penalty_alpha` or
-                `max_extra_length`.
+                `return_attention_weights`.
 
         Returns:
             List of `Translation`.
 
         Raises:
-            ValueError: `texts` is no list of texts, or an override cannot work.
+            ValueError: `texts` is no list of texts, an override cannot work, or a
+                prefix leaves no room below a limit.
         """
         config = self.decoding_config.replace(**overrides)
         texts = check_texts("texts", texts)
+        if prefixes is not None:
+            prefixes = check_texts("prefixes", prefixes)
+            check_beside("texts", texts, "prefixes", prefixes)
         if not texts:
             return []
-        return self._translate(texts, config, first_line, before_batch)
+        return self._translate(texts, prefixes, config, first_line, before_batch)
 
     def translate_lines(self, lines, window=2_048, **overrides):
         """Yields a translation, a str without line breaks, for every line.
@@ -139,7 +155,7 @@ class Translator:
                 yield " ".join(translation.text.splitlines())
             first_line += len(texts)
 
-    def score(self, sources, targets):
+    def score(self, sources, targets, return_token_log_probs=False):
         """Returns the log-probability of each target, by forced decoding.
 
         It is the sum over the target's pieces and END, without length penalty: what
@@ -148,9 +164,11 @@ class Translator:
 
         Args:
             sources, targets: lists of str or bytes, one target a source.
+            return_token_log_probs: return those of each piece, END the last, instead
+                of their sums.
 
         Returns:
-            List of float, natural logarithms.
+            List of float, natural logarithms, or list of lists of float.
 
         Raises:
             ValueError: lists of different lengths, something that is no text, or a
@@ -158,23 +176,19 @@ class Translator:
         """
         sources = check_texts("sources", sources)
         targets = check_texts("targets", targets)
-        if len(sources) != len(targets):
-            raise ValueError(
-                "Scoring needs one target for each source. Received: "
-                f"{len(sources)} sources and {len(targets)} targets."
-            )
-        scores = np.zeros(len(sources), np.float32)
+        check_beside("sources", sources, "targets", targets)
         if not sources:
             return []
         source_ids, source_lengths = self._encode(sources)
         self._warn_of_cuts(source_lengths.numpy(), first_line=1)
         label_ids = self.tokenizer.tokenize(targets)
         check_fits(label_ids.row_lengths().numpy(), self.model.max_decoding_length)
-        label_ids = append_end(label_ids)
-        cells = np.maximum(source_ids.row_lengths(), label_ids.row_lengths())
-        for rows in batches(cells, self.decoding_config.batch_tokens):
-            scores[rows] = self._score(dense(source_ids, rows), dense(label_ids, rows))
-        return scores.tolist()
+        log_probs = self._forced.log_probs(
+            source_ids, append_end(label_ids), self.decoding_config.batch_tokens
+        )
+        if return_token_log_probs:
+            return [values.tolist() for values in log_probs]
+        return [float(values.sum()) for values in log_probs]
 
     def encode(self, texts):
         """Turns texts into what `search` takes; usable in a graph.
@@ -206,61 +220,49 @@ class Translator:
         config = config or self.decoding_config
         alpha = config.length_penalty_alpha if alpha is None else alpha
         extra = config.max_extra_length if extra is None else extra
-        real = tf.cast(tf.not_equal(source_ids, PAD_ID), tf.int32)
-        pieces = tf.reduce_sum(real, axis=1) - 1  # (B,), END left out
-        limits = tf.where(pieces > 0, pieces + extra, 0)
-        if self.model.max_decoding_length is not None:
-            limits = tf.minimum(limits, self.model.max_decoding_length)
-        rows, beams = tf.shape(source_ids)[0], config.beam_size
-        weights = self.model.decoding_weights()
-        return beam_search(
-            functools.partial(self.model.decode_step, weights=weights),
-            self.model.initial_state(rows * beams),
-            batch_size=rows,
-            vocabulary_size=self.tokenizer.vocabulary_size,
-            max_lengths=limits,
-            beam_size=beams,
-            length_penalty_alpha=alpha,
-            num_hypotheses=config.num_hypotheses,
-            context=self.model.decoding_context(source_ids, beams),
+        _, _, longest, seed = self._searches.fed(config)
+        no_prefix = tf.zeros((tf.shape(source_ids)[0], 0), tf.int32)
+        return self._searches.search(
+            source_ids, config, no_prefix, alpha, extra, longest, seed
         )
 
-    def _traced_search(self, config):
-        """Returns the `tf.function` of a beam size and a number of hypotheses."""
-        key = (config.beam_size, config.num_hypotheses)
-        if key not in self._searches:
-            self._searches[key] = tf.function(
-                lambda ids, alpha, extra: self.search(ids, config, alpha, extra),
-                input_signature=[
-                    tf.TensorSpec([None, None], tf.int32),
-                    tf.TensorSpec([], tf.float32),
-                    tf.TensorSpec([], tf.int32),
-                ],
-                autograph=False,
-            )
-        return self._searches[key]
-
-    def _translate(self, texts, config, first_line, before_batch=None):
+    def _translate(self, texts, prefixes, config, first_line, before_batch):
         source_ids, lengths = self._encode(texts, config)
+        prefix_ids = (
+            None if prefixes is None else self._encode_prefixes(prefixes, config)
+        )
         lengths = lengths.numpy()
         truncated = self._warn_of_cuts(lengths, first_line, config)
-        found = [("", 0.0, 0, [("", 0.0)])] * len(texts)  # what an empty source gives
-        search = self._traced_search(config)
-        alpha = tf.constant(config.length_penalty_alpha, tf.float32)
-        extra = tf.constant(config.max_extra_length, tf.int32)
+        found = [NOTHING] * len(texts)
         cells = np.where(lengths > 0, source_ids.row_lengths(), 0)
         for rows in batches(cells, config.batch_tokens):
             if before_batch is not None:
                 before_batch()
-            output = search(dense(source_ids, rows), alpha, extra)
+            prefix = None if prefix_ids is None else dense(prefix_ids, rows)
+            output = self._searches(dense(source_ids, rows), config, prefix)
             for row, result in zip(
                 rows, read_hypotheses(self.tokenizer, output), strict=True
             ):
                 found[row] = result
+        found = add_details(found, source_ids, texts, config, self)
         return [
-            Translation(*result, truncated=bool(cut), source_length=int(length))
-            for result, cut, length in zip(found, truncated, lengths, strict=True)
+            Translation(hypotheses, truncated=bool(cut), source_length=int(length))
+            for hypotheses, cut, length in zip(found, truncated, lengths, strict=True)
         ]
+
+    def _encode_prefixes(self, prefixes, config):
+        """Returns ragged prefix ids, without END."""
+        ids = self.tokenizer.tokenize(prefixes)
+        lengths = ids.row_lengths().numpy()
+        limits = (config.max_length, self.model.max_decoding_length)
+        limit = min((x for x in limits if x is not None), default=None)
+        if limit is not None and lengths.max() >= limit:
+            row = int(lengths.argmax())
+            raise ValueError(
+                f"A prefix must leave room for a piece below the limit of {limit}. "
+                f"Received: {lengths[row]} pieces in prefixes[{row}]. Shorten it."
+            )
+        return ids
 
     def _most_pieces(self, config=None):
         """Returns how many pieces of a source the model reads, END left out."""

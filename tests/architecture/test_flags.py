@@ -34,6 +34,8 @@ def test_flags_are_the_fields_of_the_configuration(part):
         assert default == (None if required else fields[name].default), name
         annotation = fields[name].type
         expected = str if isinstance(kind, tuple) else kind
+        if kind == [int]:
+            expected = tuple[int, ...]
         assert annotation in (expected, expected | None), name
 
 

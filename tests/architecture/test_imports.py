@@ -13,6 +13,7 @@ RANKS = {
     "checks": 0,
     "config_base": 0,
     "config": 0,
+    "decoding_config": 0,
     "files": 0,
     "presets": 0,
     "ops": 1,
@@ -35,6 +36,7 @@ BELOW_TENSORFLOW = {
     "checks": set(),
     "config_base": set(),
     "config": set(),
+    "decoding_config": set(),
     "files": set(),
     "presets": set(),
     "ops": {"keras", "numpy"},
@@ -94,6 +96,7 @@ ON_TENSORFLOW = {
     ("models", "update.py"),
     ("models", "chunks.py"),
     ("objectives", "adam.py"),
+    ("ops", "cache.py"),
 }
 
 

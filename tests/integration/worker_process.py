@@ -51,8 +51,13 @@ def hang(_):
 
 
 def poison(callback):
-    kernel = callback.model.trainable_variables[0]
-    kernel.assign(kernel * np.nan)
+    # The copy of this worker alone: an assignment to all would wait for the others.
+    strategy, kernel = (
+        tf.distribute.get_strategy(),
+        callback.model.trainable_variables[0],
+    )
+    for copy in strategy.experimental_local_results(kernel.value):
+        copy.assign(copy * np.nan)
 
 
 def nothing(_):

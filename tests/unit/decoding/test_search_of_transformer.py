@@ -8,7 +8,7 @@ from keras_attention.config import DecodingConfig, TransformerConfig
 from keras_attention.data.tokenizer import SubwordTokenizer
 from keras_attention.decoding.beam_search import beam_search
 from keras_attention.decoding.beam_steps import length_penalty
-from keras_attention.decoding.forced import forced_log_probs
+from keras_attention.decoding.forced import token_log_probs
 from keras_attention.decoding.translator import Translator
 from keras_attention.models import build_transformer
 
@@ -134,7 +134,7 @@ def check_same_row(found, row, other, place):
 def check_scores(model, sources, found):
     best, ended = found.ids[:, 0], tf.reduce_any(found.ids[:, 0] == 3, axis=1)
     log_probs = found.scores[:, 0] * length_penalty(found.lengths[:, 0], 0.6)
-    expected = forced_log_probs(model, sources, best)
+    expected = token_log_probs(model, sources, best).numpy().sum(axis=1)
     np.testing.assert_allclose(log_probs[ended], expected[ended], atol=1e-4)
 
 
@@ -163,5 +163,5 @@ def test_a_translator_follows_its_model_and_scores_as_it_searches():
         assert translator.score([line], [target]) == pytest.approx([score], abs=1e-4)
         source_ids, _ = translator.encode([line])
         label_ids, _ = translator.encode([target])
-        expected = forced_log_probs(model, source_ids, label_ids)
+        expected = token_log_probs(model, source_ids, label_ids).numpy().sum(1)
         assert score == pytest.approx(float(expected[0]), abs=1e-4)

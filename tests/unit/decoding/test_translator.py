@@ -14,6 +14,7 @@ import tensorflow as tf
 from keras_attention.config import DecodingConfig, TransformerConfig
 from keras_attention.data.tokenizer import SubwordTokenizer
 from keras_attention.decoding import texts as texts_module
+from keras_attention.decoding.translation import Hypothesis
 from keras_attention.decoding.translator import Translator
 from keras_attention.models import build_transformer
 from keras_attention.vocabulary import END_ID, PAD_ID
@@ -38,10 +39,10 @@ class CopyModel:
         self.batches.append(source_ids.shape)
         return {"source_ids": source_ids}
 
-    def initial_state(self, rows):
+    def initial_state(self, rows, source_mask=None):
         return ()
 
-    def decode_step(self, ids, step, state, context, weights):
+    def decode_step(self, ids, step, state, context, weights, fixed_shapes):
         source_ids = context["source_ids"]
         step = tf.minimum(step, tf.shape(source_ids)[1] - 1)
         width = tf.shape(ids)[0] // tf.shape(source_ids)[0]
@@ -88,9 +89,12 @@ def test_rich_results(translator, tokenizer):
     assert result.source_length == pieces
     assert not result.truncated
     assert result.score == pytest.approx(0.0, abs=1e-5)
-    assert result.hypotheses[0] == (result.text, result.score)
+    assert (result.hypotheses[0].text, result.hypotheses[0].score) == (
+        result.text,
+        result.score,
+    )
     assert len(result.hypotheses) == 2
-    assert result.hypotheses[1][1] < result.score
+    assert result.hypotheses[1].score < result.score
 
 
 @pytest.mark.parametrize("texts", [[""], ["   ", b"", "\n"], ["", "one", "\t"]])
@@ -98,7 +102,7 @@ def test_a_source_without_pieces_is_not_searched(translator, texts):
     for text, result in zip(texts, translator.translate(texts), strict=True):
         if not text.strip():
             assert (result.text, result.score, result.length) == ("", 0.0, 0)
-            assert result.hypotheses == [("", 0.0)]
+            assert result.hypotheses == (Hypothesis("", 0.0, 0),)
             assert (result.source_length, result.truncated) == (0, False)
         else:
             assert result.text == text
@@ -140,7 +144,7 @@ def test_a_learned_table_ends_sources_and_translations(tokenizer):
 
 def test_the_limit_is_the_source_and_some_more(tokenizer):
     class Babbler(CopyModel):
-        def decode_step(self, ids, step, state, context, weights):
+        def decode_step(self, ids, step, state, context, weights, fixed_shapes):
             return self._logits(tf.fill(tf.shape(ids), 7)), state
 
     babbler = Babbler(tokenizer.vocabulary_size)
