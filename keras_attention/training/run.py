@@ -104,7 +104,7 @@ def train(
         initial_workdir: an earlier run whose weights a new run starts from; schedule,
             optimizer and steps begin anew. A workdir without tokenizer takes its; model
             and vocabulary must be the same.
-        callbacks: Keras callbacks.
+        callbacks: Keras callbacks; with several workers, of the same classes on all.
         strategy: a `tf.distribute.Strategy`; None = several workers where `TF_CONFIG`
             names them (all call this with the same arguments and a workdir that they
             share), else `make_strategy()`.
@@ -146,6 +146,8 @@ def train(
             stream,
             workers,
         )
+        # They are told metrics, which all workers sum up together.
+        workers.check_same({"callbacks": [type(c).__name__ for c in callbacks]})
         parts = _assemble(workdir, inputs, strategy, callbacks, stream, workers)
         try:
             _begin(workdir, parts, inputs.tokenizer)

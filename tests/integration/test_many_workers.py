@@ -182,6 +182,9 @@ def test_workers_that_differ_are_refused_all(tmp_path):
         assert "training.seed: 1 on 0, 2 on 1" in error
         assert "training.log_steps: 3 on 0, 5 on 1" in error
     assert not (tmp_path / "config.json").exists()
+    for code, _, error in ends(start(tmp_path, {}, {"action": "stop", "updates": 1})):
+        assert code == 2, error[-2_000:]
+        assert "callbacks: [] on 0, ['At'] on 1" in error
 
 
 def test_a_chief_that_is_killed_is_told_of(tmp_path):
@@ -234,8 +237,8 @@ def test_workers_end_at_the_same_update(tmp_path, reason, training):
 
 
 def test_a_number_that_is_bad_on_one_worker_ends_both(tmp_path):
-    bad = {"action": "poison", "updates": 5}
-    told = ends(start(tmp_path, {}, bad))
+    good, bad = ({"action": action, "updates": 5} for action in ("nothing", "poison"))
+    told = ends(start(tmp_path, good, bad))
     for code, _, error in told:
         assert code == 2, error[-2_000:]
         assert "is not finite since update 6" in error

@@ -52,12 +52,10 @@ def hang(_):
 
 def poison(callback):
     # The copy of this worker alone: an assignment to all would wait for the others.
-    strategy, kernel = (
-        tf.distribute.get_strategy(),
-        callback.model.trainable_variables[0],
-    )
-    for copy in strategy.experimental_local_results(kernel.value):
-        copy.assign(copy * np.nan)
+    variable = callback.model.trainable_variables[0].value
+    for copy in variable.values:
+        bad = tf.fill(copy.shape, np.float32(np.nan))
+        tf.raw_ops.AssignVariableOp(resource=copy.handle, value=bad)
 
 
 def nothing(_):
