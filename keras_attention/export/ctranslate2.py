@@ -24,14 +24,16 @@ def export_ctranslate2(translator, directory, quantization="float32"):
     Its tokens are the pieces of the tokenizer, which lies beside the model in
     `tokenizer/`. Pass the pieces of a source without END: the engine adds it, and
     starts targets with START by itself. `score_batch` gives the log-probabilities of
-    `Translator.score`. In `translate_batch` four things are the caller's:
+    `Translator.score`. `translate_batch` differs in five things:
 
     - this package never chooses PAD and START, which a trained model hardly does
       either: `suppress_sequences=[["[PAD]"], ["[START]"]]`;
     - the engine divides by `length ** length_penalty`, this package by
       `((5 + length) / 6) ** alpha`: the two rank alike when both are 0;
     - its limit, `max_decoding_length`, is one for all sentences;
-    - it forbids the empty translation unless `min_decoding_length=0`.
+    - it forbids the empty translation unless `min_decoding_length=0`;
+    - of the best extensions of a sentence it takes END among the first `beam_size`,
+      this package among twice as many.
 
     The table of positions is finite there: it has as many rows as the longest source
     and the longest translation of `translator.decoding_config` need, and the engine
