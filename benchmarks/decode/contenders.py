@@ -28,8 +28,8 @@ def _translator(work):
     So every hypothesis reaches its limit, and no contender has to be told to suppress
     a piece. One channel of the decoder's output lies around 20, and the column of the
     output matrix that it meets is -3 for special pieces and 0 for all others. The
-    other channels have random signs: else the matrix, being that of the embeddings
-    too, would make a hypothesis repeat its last piece for ever, and beams never cross.
+    other channels have random signs and the sub-layers speak softly: else hypotheses
+    would repeat a piece for ever, and beams never cross.
     """
     import keras
     import numpy as np
@@ -49,6 +49,9 @@ def _translator(work):
     )
     model = ka.build_transformer(config)
     last = model.get_layer(f"decoder_block_{work.num_layers - 1}")
+    for variable in model.trainable_variables:
+        if variable.name == "output_kernel":
+            variable.assign(0.3 * variable)
     norm = last.feed_forward_norm.norm
     norm.gamma.assign(np.random.default_rng(1).choice((-1.0, 1.0), work.model_dim))
     norm.beta.assign(np.eye(1, work.model_dim)[0] * 20.0)

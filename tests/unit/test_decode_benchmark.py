@@ -9,7 +9,7 @@ from benchmarks.decode import __main__ as main
 from benchmarks.decode import contenders
 from benchmarks.decode.work import WORK, Task, Work
 
-SMALL = Work(30, 1, 8, 2, 16, length=5, sentences=4)
+SMALL = Work(60, 2, 32, 2, 64, length=5, sentences=4)
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def test_the_shapes_are_those_of_the_published_comparison():
 
 def test_a_source_is_all_words():
     sources = SMALL.sources(3)
-    assert sources.shape == (3, 5) and sources.min() >= 4 and sources.max() < 30
+    assert sources.shape == (3, 5) and sources.min() >= 4 and sources.max() < 60
 
 
 def test_short_batches_are_repeated():
