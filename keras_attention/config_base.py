@@ -47,7 +47,8 @@ class Config:
 
     def to_dict(self):
         """Returns the fields as a dictionary of plain values (JSON can hold it)."""
-        return dataclasses.asdict(self)
+        values = dataclasses.asdict(self)
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
     def replace(self, **overrides):
         """Returns a copy with some fields replaced, checked anew."""

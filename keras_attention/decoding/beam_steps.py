@@ -9,12 +9,15 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from keras_attention.decoding.constraints import constrain
+from keras_attention.decoding.constraints import (
+    banned_ids,
+    constrain,
+    forced_ids,
+)
 from keras_attention.decoding.top_k import top_k
-from keras_attention.vocabulary import END_ID, PAD_ID, START_ID
+from keras_attention.vocabulary import END_ID, PAD_ID
 
 NEVER = -math.inf  # the log-probability of what is not a hypothesis
-_BANNED = (PAD_ID, START_ID)  # ids that no hypothesis holds
 
 
 class BeamSearchOutput(NamedTuple):
@@ -94,17 +97,23 @@ def extend(logits, beams, step, rules):
     """
     width, vocabulary_size = beams.log_probs.shape[1], logits.shape[-1]
     count = 2 * width if width > 1 else 1
-    kept = min(count + len(_BANNED), vocabulary_size)
+    banned = banned_ids(rules)
+    kept = min(count + len(banned), vocabulary_size)
     hypotheses = tf.reshape(beams.ids, (-1, tf.shape(beams.ids)[-1]))
-    allowed = constrain(logits, hypotheses, beams.prefixes, width, step, rules)
+    has_prefixes = beams.prefixes.shape[1] != 0
+    forced = forced_ids(beams.prefixes, step, width) if has_prefixes else None
+    allowed = constrain(logits, hypotheses, forced, step, rules)
     best, ids = top_k(allowed, kept)  # (b*W, kept), the lower id first
     is_free = allowed is logits
     highest = best[:, :1] if is_free else tf.reduce_max(logits, -1, keepdims=True)
     total = tf.reduce_sum(tf.exp(logits - highest), axis=-1, keepdims=True)
     log_probs = (best - highest) - tf.math.log(total)
-    wrong = tf.math.is_nan(log_probs)  # dead beams may say anything
-    for banned in _BANNED:
-        wrong |= ids == banned
+    wrong = tf.zeros_like(ids, tf.bool)
+    for each in banned:
+        wrong |= ids == each
+    if forced is not None:
+        wrong &= ids != forced[:, None]
+    wrong |= tf.math.is_nan(log_probs)  # dead beams may say anything
     log_probs = tf.where(wrong, NEVER, log_probs)
     log_probs = tf.reshape(log_probs, (-1, width, kept)) + beams.log_probs[..., None]
     log_probs, places = tf.math.top_k(

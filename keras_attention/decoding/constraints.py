@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from keras_attention.vocabulary import PAD_ID
+from keras_attention.vocabulary import PAD_ID, START_ID
 
 NEVER = -math.inf
+FEW = 8  # ids that cost less when the best are chosen than among all logits
 
 
 class Rules(NamedTuple):
@@ -22,7 +23,25 @@ class Rules(NamedTuple):
     no_repeat_ngram_size: int  # 0 = repeats are allowed
 
 
-def constrain(logits, hypotheses, prefixes, width, step, rules):
+def forced_ids(prefixes, step, width):
+    """Returns the id that each hypothesis must continue with, (b * W,), PAD for any.
+
+    Args:
+        prefixes: int32 (b, P), then PAD; P > 0.
+        step: int32 scalar.
+        width: int, W.
+
+    Example:
+
+    >>> forced_ids(tf.constant([[7, 8]]), 1, width=2).numpy().tolist()
+    [8, 8]
+    """
+    length = tf.shape(prefixes)[1]
+    column = tf.gather(prefixes, tf.minimum(step, length - 1), axis=1)
+    return tf.repeat(tf.where(step < length, column, PAD_ID), width)
+
+
+def constrain(logits, hypotheses, forced, step, rules):
     """Returns logits that are -inf where an id may not follow.
 
     What a prefix forces is allowed even if a rule forbids it.
@@ -30,8 +49,7 @@ def constrain(logits, hypotheses, prefixes, width, step, rules):
     Args:
         logits: float32 (b * W, V).
         hypotheses: int32 (b * W, T), T columns of which the first `step` are written.
-        prefixes: int32 (b, P), then PAD.
-        width: int, W.
+        forced: what `forced_ids` returned, or None.
         step: int32 scalar.
         rules: `Rules`.
 
@@ -39,16 +57,25 @@ def constrain(logits, hypotheses, prefixes, width, step, rules):
         float32 (b * W, V); the logits themselves where nothing constrains them.
     """
     allowed = logits
-    if rules.suppress_ids:
+    if len(rules.suppress_ids) > FEW:
         allowed = suppress(allowed, rules.suppress_ids)
     if rules.no_repeat_ngram_size:
         allowed = forbid_repeats(allowed, hypotheses, step, rules.no_repeat_ngram_size)
-    if prefixes.shape[1] == 0:
+    if forced is None:
         return allowed
-    length = tf.shape(prefixes)[1]
-    column = tf.gather(prefixes, tf.minimum(step, length - 1), axis=1)
-    ids = tf.repeat(tf.where(step < length, column, PAD_ID), width)
-    return tf.where(ids[:, None] != PAD_ID, force(logits, ids), allowed)
+    return tf.where(forced[:, None] != PAD_ID, force(logits, forced), allowed)
+
+
+def banned_ids(rules):
+    """Returns the ids that are taken out of the best ones, not out of all logits.
+
+    Example:
+
+    >>> banned_ids(Rules(0.6, (7,), 0))
+    (0, 2, 7)
+    """
+    few = rules.suppress_ids if len(rules.suppress_ids) <= FEW else ()
+    return PAD_ID, START_ID, *few
 
 
 def suppress(logits, ids):

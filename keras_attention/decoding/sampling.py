@@ -17,7 +17,13 @@ from keras_attention.decoding.checks import (
     check_sampling,
     check_sizes,
 )
-from keras_attention.decoding.constraints import Rules, constrain
+from keras_attention.decoding.constraints import (
+    Rules,
+    banned_ids,
+    constrain,
+    forced_ids,
+    suppress,
+)
 from keras_attention.vocabulary import END_ID, PAD_ID, START_ID
 
 
@@ -70,7 +76,7 @@ def sample(
     >>> def step_fn(ids, step, state):
     ...     return tf.math.log([[0.0, 0.0, 0.0, 0.5, 0.5]]), state
     >>> out = sample(step_fn, (), 1, 5, max_lengths=[8], keys=[0], seed=3)
-    >>> sorted(set(out.ids.numpy().ravel().tolist())) in ([3], [3, 4])
+    >>> set(out.ids.numpy().ravel().tolist()) <= {0, 3, 4}
     True
 
     Reference:
@@ -86,7 +92,7 @@ def sample(
     contexts = () if context is None else (context,)
     contexts = check_nest("context", contexts, rows)
     prefixes = check_prefixes(prefix_ids, limits)
-    width = sizes.beams
+    width, has_prefixes = sizes.beams, prefixes.shape[1] != 0
     longest = tf.reduce_max(tf.concat([limits, [0]], 0))
     chances = _chances(keys, seed, width, longest)  # (B * N, T)
     limits = tf.repeat(limits, width)
@@ -95,7 +101,9 @@ def sample(
         last = tf.where(step > 0, ids[:, tf.maximum(step - 1, 0)], START_ID)
         logits, state, *changed = step_fn(last, step, state, *contexts)
         logits = check_logits(logits, sizes.vocabulary)
-        allowed = constrain(logits, ids, prefixes, width, step, rules)
+        allowed = suppress(logits, banned_ids(rules))
+        forced = forced_ids(prefixes, step, width) if has_prefixes else None
+        allowed = constrain(allowed, ids, forced, step, rules)
         chosen = draw(allowed, chances[:, step], *nucleus)
         picked = tf.gather(tf.nn.log_softmax(logits), chosen, batch_dims=1)
         log_probs += tf.where(open_rows, picked, 0.0)
@@ -138,7 +146,7 @@ def draw(logits, chances, temperature, top_k, top_p):
         temperature, top_k, top_p: as for `sample`.
 
     Returns:
-        int32 (R,). Rows without a number give PAD.
+        int32 (R,).
 
     Example:
 
@@ -146,8 +154,6 @@ def draw(logits, chances, temperature, top_k, top_p):
     [2]
     """
     logits = tf.where(tf.math.is_nan(logits), NEVER, logits) / temperature
-    for banned in (PAD_ID, START_ID):
-        logits = tf.where(tf.range(logits.shape[-1]) == banned, NEVER, logits)
     ids = None
     if top_k or top_p < 1.0:
         logits, ids = tf.math.top_k(logits, top_k or logits.shape[-1])

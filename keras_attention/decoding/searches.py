@@ -1,5 +1,6 @@
 """The searches of a translator, each a graph that is traced once."""
 
+import dataclasses
 import functools
 
 import tensorflow as tf
@@ -68,8 +69,8 @@ class Searches:
         )
 
     def _graph(self, config, source_length, prefix_length):
-        values = config.to_dict()
-        key = tuple(v for k, v in values.items() if k not in (*_FED, *_OUTSIDE))
+        names = [field.name for field in dataclasses.fields(config)]
+        key = tuple(getattr(config, n) for n in names if n not in (*_FED, *_OUTSIDE))
         fixed_length, shape = None, [None, None]
         prefix_shape = [None, None if prefix_length else 0]
         if config.jit_compile_search:

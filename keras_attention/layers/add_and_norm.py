@@ -74,14 +74,18 @@ class AddAndNorm(keras.layers.Layer):
         self.norm.build(inputs_shape)
         self.built = True
 
-    def prepare(self, inputs):
+    def prepare(self, inputs, training=None):
         """Returns what the sub-layer reads, shape (..., D)."""
-        return self.norm(inputs) if self.norm_position == "pre" else inputs
+        if self.norm_position == "post":
+            return inputs
+        return self.norm(inputs, training=training)
 
     def call(self, inputs, sublayer_output, training=None):
         """Adds, and normalises unless the norm comes first."""
         outputs = inputs + self.dropout(sublayer_output, training=training)
-        return self.norm(outputs) if self.norm_position == "post" else outputs
+        if self.norm_position == "pre":
+            return outputs
+        return self.norm(outputs, training=training)
 
     def compute_output_shape(self, inputs_shape, sublayer_output_shape=None):
         """The shape does not change."""

@@ -77,7 +77,7 @@ class DecoderBlock(TransformerBlock):
         training=None,
     ):
         """Decodes one block further, all positions at once."""
-        x = self.self_attention_norm.prepare(inputs)
+        x = self.self_attention_norm.prepare(inputs, training)
         x, self_weights = self.self_attention(
             x,
             x,
@@ -88,14 +88,16 @@ class DecoderBlock(TransformerBlock):
         )
         x = self.self_attention_norm(inputs, x, training=training)
         y, memory_weights = self.memory_attention(
-            self.memory_attention_norm.prepare(x),
+            self.memory_attention_norm.prepare(x, training),
             memory,
             value_mask=memory_mask,
             return_attention_weights=True,
             training=training,
         )
         x = self.memory_attention_norm(x, y, training=training)
-        y = self.feed_forward(self.feed_forward_norm.prepare(x), training=training)
+        y = self.feed_forward(
+            self.feed_forward_norm.prepare(x, training), training=training
+        )
         x = self.feed_forward_norm(x, y, training=training)
         return (x, self_weights, memory_weights) if return_attention_weights else x
 
@@ -128,10 +130,10 @@ class DecoderBlock(TransformerBlock):
             memory: float tensor of shape (B, S, D).
 
         Returns:
-            Dictionary of "key" (B, H, K, S), transposed, and "value" (B, H, S, Kv).
+            Dictionary of "key" (B, H, S, K) and "value" (B, H, S, Kv).
         """
         key, value = self.memory_attention.project_memory(memory)
-        return {"key": keras.ops.transpose(key, (0, 1, 3, 2)), "value": value}
+        return {"key": key, "value": value}
 
     def empty_cache(self, sentences, beams, capacity):
         """Returns the self-attention cache of sentences before their first step.
@@ -163,41 +165,42 @@ class DecoderBlock(TransformerBlock):
             the memory, float32 (B, H, W, S).
         """
         norm = self.self_attention_norm
-        x = norm.prepare(inputs)
+        x = norm.prepare(inputs, training=False)
         x, cache = self._cached_self_attention(x, cache, place, weights)
         x = norm(inputs, x, training=False)
         norm = self.memory_attention_norm
         y, attended = self._shared_memory_attention(
-            norm.prepare(x), memory, place, weights
+            norm.prepare(x, training=False), memory, place, weights
         )
         x = norm(x, y, training=False)
         norm = self.feed_forward_norm
-        y = self.feed_forward(norm.prepare(x), training=False)
+        y = self.feed_forward(norm.prepare(x, training=False), training=False)
         return norm(x, y, training=False), cache, attended
 
     def _cached_self_attention(self, inputs, cache, place, weights):
         layer, beams = self.self_attention, place.beams
         heads, key_dim, value_dim = layer.num_heads, layer.key_dim, layer.value_dim
         projected = ops.linear(inputs, weights["self"], weights.get("self_bias"))
-        width = heads * key_dim
-        parts = keras.ops.split(projected, [width, 2 * width], axis=-1)
-        query, key, value = (ops.split_beams(part, beams, heads) for part in parts)
-        cache = ops.write_to_cache(cache, place.index, key, value, place.in_place)
-        keys = keras.ops.reshape(cache["key"], (-1, heads, place.slots, key_dim))
-        values = keras.ops.reshape(cache["value"], (-1, heads, place.slots, value_dim))
-        keys = keras.ops.transpose(keys, (0, 1, 3, 2))
-        attended, _ = ops.attend_with_bias(query, keys, values, place.self_bias)
-        merged = ops.merge_beams(attended)
+        query, key, value = ops.split_three(projected, beams, heads, key_dim, value_dim)
+        cache = ops.write_to_cache(
+            cache, place.index, key, value, place.capacity, place.in_place
+        )
+        slots = place.capacity * beams
+        keys = keras.ops.reshape(cache["key"], (-1, heads, slots, key_dim))
+        values = keras.ops.reshape(cache["value"], (-1, heads, slots, value_dim))
+        attended, _ = ops.attend_with_bias(
+            query, keys, values, place.self_bias, place.self_small
+        )
+        merged = ops.merge_beams(attended, beams, heads)
         return ops.linear(merged, layer.output_kernel, layer.output_bias), cache
 
     def _shared_memory_attention(self, inputs, memory, place, weights):
-        layer = self.memory_attention
+        layer, beams = self.memory_attention, place.beams
         query = ops.linear(inputs, weights["query"], weights.get("query_bias"))
-        query = ops.split_beams(query, place.beams, layer.num_heads)
+        query = ops.split_beams(query, beams, layer.num_heads)
         attended, attention_weights = ops.attend_with_bias(
-            query, memory["key"], memory["value"], place.memory_bias
+            query, memory["key"], memory["value"], place.memory_bias, place.memory_small
         )
-        outputs = ops.linear(
-            ops.merge_beams(attended), layer.output_kernel, layer.output_bias
-        )
+        merged = ops.merge_beams(attended, beams, layer.num_heads)
+        outputs = ops.linear(merged, layer.output_kernel, layer.output_bias)
         return outputs, attention_weights

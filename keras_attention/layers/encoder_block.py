@@ -56,11 +56,13 @@ class EncoderBlock(TransformerBlock):
 
     def call(self, inputs, mask=None, return_attention_weights=False, training=None):
         """Encodes one block further."""
-        x = self.self_attention_norm.prepare(inputs)
+        x = self.self_attention_norm.prepare(inputs, training)
         x, weights = self.self_attention(
             x, x, value_mask=mask, return_attention_weights=True, training=training
         )
         x = self.self_attention_norm(inputs, x, training=training)
-        y = self.feed_forward(self.feed_forward_norm.prepare(x), training=training)
+        y = self.feed_forward(
+            self.feed_forward_norm.prepare(x, training), training=training
+        )
         x = self.feed_forward_norm(x, y, training=training)
         return (x, weights) if return_attention_weights else x

@@ -47,9 +47,12 @@ class LayerNorm(keras.layers.LayerNormalization):
             )
         super().__init__(epsilon=epsilon, **kwargs)
 
-    def call(self, inputs):
+    def call(self, inputs, training=None):
         """Normalises."""
-        outputs = ops.layer_norm(inputs, self.gamma, self.beta, self.epsilon)
+        by_hand = training is not False
+        outputs = ops.layer_norm(
+            inputs, self.gamma, self.beta, self.epsilon, gradient_by_hand=by_hand
+        )
         return keras.ops.cast(outputs, self.compute_dtype)
 
     def get_config(self):

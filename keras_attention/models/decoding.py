@@ -17,8 +17,19 @@ class CachedDecoding:
         return self.transformer_config.max_length
 
     def decoding_weights(self):
-        """Returns the projections of all blocks, folded once for all steps."""
-        return [block.decoding_weights() for block in self._parts.decoder_blocks]
+        """Returns what the steps of a search have in common.
+
+        Returns:
+            Dictionary of "blocks", the projections of each, folded, and "variables",
+            the values of all that the model's variables hold: read once, not at every
+            step.
+        """
+        return {
+            "blocks": [
+                block.decoding_weights() for block in self._parts.decoder_blocks
+            ],
+            "variables": [keras.ops.stop_gradient(v.value) for v in self.weights],
+        }
 
     def decoding_context(self, source_ids, beam_size=1, capacity=ops.CAPACITY):
         """Computes what decoding needs of the source, once a sentence.
@@ -86,30 +97,41 @@ class CachedDecoding:
         if not fixed_shapes:
             caches, lineage = ops.grow_cache(caches, lineage, step)
         place, lineage = self._place(caches, lineage, step, context, not fixed_shapes)
-        x = self._parts.embed_target(ids[:, None], start_index=step)[:, 0]  # (R, D)
-        blocks = zip(
-            self._parts.decoder_blocks, caches, context["memory"], weights, strict=True
-        )
-        caches = []
-        for block, cache, memory, folded in blocks:
-            x, cache, attended = block.step(x, cache, memory, place, folded)
-            caches.append(cache)
+        values = zip(self.weights, weights["variables"], strict=True)
+        with keras.StatelessScope(state_mapping=list(values)):
+            logits, caches, attended = self._step(
+                ids, step, caches, context["memory"], place, weights["blocks"]
+            )
         state = {**state, "lineage": lineage}
         if "coverage" in state:
             state["coverage"] += _mean_of_heads(attended)
-        return self._parts.to_logits(x), state, {**context, "cache": caches}
+        return logits, state, {**context, "cache": caches}
+
+    def _step(self, ids, step, caches, memories, place, weights):
+        x = self._parts.embed_target(ids[:, None], start_index=step)[:, 0]  # (R, D)
+        written = []
+        for block, *parts in zip(
+            self._parts.decoder_blocks, caches, memories, weights, strict=True
+        ):
+            cache, memory, folded = parts
+            x, cache, attended = block.step(x, cache, memory, place, folded)
+            written.append(cache)
+        return self._parts.to_logits(x), written, attended
 
     def _place(self, caches, lineage, step, context, in_place):
         key_dim, _ = self.transformer_config.head_dims()
-        beams = caches[0]["key"].shape[-1] // key_dim
+        heads, beams = caches[0]["key"].shape[1], caches[0]["key"].shape[-1] // key_dim
         lineage = ops.extend_lineage(lineage, step, beams)
-        mask = context["mask"][:, None, None]
+        sentences, length = keras.ops.shape(context["mask"])
+        capacity = keras.ops.shape(lineage)[1]
         place = ops.DecodingPlace(
             beams=beams,
             index=ops.position_index(caches[0], step),
-            slots=keras.ops.shape(lineage)[1] * beams,
+            capacity=capacity,
             self_bias=ops.mask_bias(ops.lineage_mask(lineage, beams)),
-            memory_bias=ops.mask_bias(mask),
+            memory_bias=ops.mask_bias(context["mask"][:, None, None]),
+            self_small=ops.is_small(sentences, heads, beams, capacity * beams),
+            memory_small=ops.is_small(sentences, heads, beams, length),
             in_place=in_place,
         )
         return place, lineage

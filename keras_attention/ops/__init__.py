@@ -4,15 +4,11 @@ Start reading here: these functions are the equations of the paper, and the laye
 are thin classes over them.
 """
 
-from keras_attention.ops.attention import attend_with_bias as attend_with_bias
-from keras_attention.ops.attention import mask_bias as mask_bias
-from keras_attention.ops.attention import merge_beams as merge_beams
 from keras_attention.ops.attention import merge_heads as merge_heads
 from keras_attention.ops.attention import project_heads as project_heads
 from keras_attention.ops.attention import (
     scaled_dot_product_attention as scaled_dot_product_attention,
 )
-from keras_attention.ops.attention import split_beams as split_beams
 from keras_attention.ops.attention import split_heads as split_heads
 from keras_attention.ops.cache import CAPACITY as CAPACITY
 from keras_attention.ops.cache import DecodingPlace as DecodingPlace
@@ -23,6 +19,12 @@ from keras_attention.ops.cache import grow_cache as grow_cache
 from keras_attention.ops.cache import lineage_mask as lineage_mask
 from keras_attention.ops.cache import position_index as position_index
 from keras_attention.ops.cache import write_to_cache as write_to_cache
+from keras_attention.ops.decoding import attend_with_bias as attend_with_bias
+from keras_attention.ops.decoding import is_small as is_small
+from keras_attention.ops.decoding import mask_bias as mask_bias
+from keras_attention.ops.decoding import merge_beams as merge_beams
+from keras_attention.ops.decoding import split_beams as split_beams
+from keras_attention.ops.decoding import split_three as split_three
 from keras_attention.ops.linear import linear as linear
 from keras_attention.ops.linear import linear_transposed as linear_transposed
 from keras_attention.ops.masks import causal_mask as causal_mask

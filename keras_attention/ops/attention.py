@@ -37,39 +37,6 @@ def merge_heads(heads):
     return ops.reshape(merged, (batch, length, num_heads * width))
 
 
-def split_beams(inputs, beams, num_heads):
-    """Cuts the last axis of W hypotheses a sentence into heads.
-
-    (B * W, H * K) -> (B, H, W, K).
-
-    Example:
-
-    >>> import numpy as np
-    >>> tuple(split_beams(np.ones((6, 8)), beams=3, num_heads=4).shape)
-    (2, 4, 3, 2)
-    """
-    width = inputs.shape[-1] // num_heads
-    if beams == 1:
-        return ops.reshape(inputs, (-1, num_heads, 1, width))
-    heads = ops.reshape(inputs, (-1, beams, num_heads, width))
-    return ops.transpose(heads, (0, 2, 1, 3))
-
-
-def merge_beams(heads):
-    """Undoes `split_beams`: (B, H, W, K) -> (B * W, H * K).
-
-    Example:
-
-    >>> import numpy as np
-    >>> tuple(merge_beams(np.ones((2, 4, 3, 2))).shape)
-    (6, 8)
-    """
-    _, num_heads, beams, width = heads.shape
-    if beams > 1:
-        heads = ops.transpose(heads, (0, 2, 1, 3))
-    return ops.reshape(heads, (-1, num_heads * width))
-
-
 def project_heads(inputs, kernels, biases, num_heads):
     """Projects the same inputs several times: one product, and one transposition.
 
@@ -171,42 +138,3 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
     weights = attention_weights(query, key, mask)
     dropped = weights if dropout is None else dropout(weights)
     return ops.matmul(ops.cast(dropped, value.dtype), value), weights
-
-
-def mask_bias(mask):
-    """Returns what is added to scores: float32, 0 where attending is allowed.
-
-    Example:
-
-    >>> import numpy as np
-    >>> mask_bias(np.array([True, False])).numpy().tolist()
-    [0.0, -1000000000.0]
-    """
-    return ops.where(mask, 0.0, MASKED_SCORE)
-
-
-def attend_with_bias(query, key, value, bias):
-    """Computes softmax(Q K^T + bias) V for queries that are scaled already.
-
-    What decoding repeats for every position: the same as
-    `scaled_dot_product_attention` but for rows with nothing to attend to, which have
-    no meaning here.
-
-    Args:
-        query: tensor of shape (B, H, Q, K), times 1 / sqrt(d_k).
-        key: tensor of shape (B, H, K, M), transposed already.
-        value: tensor of shape (B, H, M, Kv).
-        bias: float32, broadcastable to (B, H, Q, M).
-
-    Returns:
-        Tuple of the output (B, H, Q, Kv) and the weights, float32 (B, H, Q, M).
-
-    Example:
-
-    >>> import numpy as np
-    >>> query, key, value = (np.ones((1, 1, *s)) for s in ((1, 2), (2, 3), (3, 4)))
-    >>> tuple(attend_with_bias(query, key, value, 0.0)[0].shape)
-    (1, 1, 1, 4)
-    """
-    weights = _softmax(ops.cast(ops.matmul(query, key), "float32") + bias)
-    return ops.matmul(ops.cast(weights, value.dtype), value), weights

@@ -18,9 +18,11 @@ class DecodingPlace(NamedTuple):
 
     beams: int  # W
     index: Any  # (B * H,) int32, where the position lies in the caches
-    slots: Any  # C * W, an int or int32 scalar
+    capacity: Any  # C, an int or int32 scalar
     self_bias: Any  # float32 (B, 1, W, C * W), on the scores of the cached slots
     memory_bias: Any  # float32 (B, 1, 1, S), on the scores of the memory
+    self_small: Any  # what `is_small` says of the scores of the slots
+    memory_small: Any  # and of those of the memory
     in_place: bool  # whether the caches may be written in place
 
 
@@ -116,7 +118,7 @@ def position_index(cache, step):
     return ops.arange(sentences * heads, dtype="int32") * capacity + step
 
 
-def write_to_cache(cache, index, key, value, in_place=True):
+def write_to_cache(cache, index, key, value, capacity, in_place=True):
     """Returns the cache with one position written.
 
     Args:
@@ -124,6 +126,7 @@ def write_to_cache(cache, index, key, value, in_place=True):
         index: what `position_index` returned.
         key: tensor of B * H * W * K elements in the order (B, H, W, K).
         value: tensor in the order (B, H, W, Kv).
+        capacity: int or int32 scalar, C.
         in_place: on TensorFlow, write into the memory of `cache`, whatever its length;
             else copy it all. XLA does not need it and does not know it.
 
@@ -131,18 +134,18 @@ def write_to_cache(cache, index, key, value, in_place=True):
 
     >>> cache = empty_cache(1, 1, 1, 2, 2, 3, "float32")
     >>> index = position_index(cache, 1)
-    >>> cache = write_to_cache(cache, index, ops.ones((1, 2)), ops.ones((1, 2)))
+    >>> cache = write_to_cache(cache, index, ops.ones((1, 2)), ops.ones((1, 2)), 3)
     >>> cache["key"].numpy().tolist()
     [[[[0.0, 0.0], [1.0, 1.0], [0.0, 0.0]]]]
     """
     return {
-        "key": _write(cache["key"], index, key, in_place),
-        "value": _write(cache["value"], index, value, in_place),
+        "key": _write(cache["key"], index, key, capacity, in_place),
+        "value": _write(cache["value"], index, value, capacity, in_place),
     }
 
 
-def _write(buffer, index, rows, in_place):
-    width = buffer.shape[-1]
+def _write(buffer, index, rows, capacity, in_place):
+    _, heads, _, width = buffer.shape
     flat = ops.reshape(buffer, (-1, width))
     rows = ops.reshape(rows, (-1, width))
     if in_place and keras.backend.backend() == "tensorflow":
@@ -151,7 +154,7 @@ def _write(buffer, index, rows, in_place):
         flat = tf.raw_ops.InplaceUpdate(x=flat, i=index, v=rows)
     else:
         flat = ops.scatter_update(flat, index[:, None], rows)
-    return ops.reshape(flat, ops.shape(buffer))
+    return ops.reshape(flat, (-1, heads, capacity, width))
 
 
 def grow_cache(cache, lineage, step):

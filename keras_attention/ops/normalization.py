@@ -3,7 +3,7 @@
 from keras import ops
 
 
-def layer_norm(inputs, gamma, beta, epsilon):
+def layer_norm(inputs, gamma, beta, epsilon, gradient_by_hand=True):
     """Normalises the last axis: gamma * (x - mean) / sqrt(variance + epsilon) + beta.
 
     Left to the tape, mean and variance would send some thirty tensors of the size of
@@ -13,6 +13,8 @@ def layer_norm(inputs, gamma, beta, epsilon):
         inputs: float tensor of shape (..., D).
         gamma, beta: tensors of shape (D,).
         epsilon: float, added to the variance.
+        gradient_by_hand: False spares inference what a gradient would need; the tape
+            can still take one.
 
     Returns:
         Tensor of the shape and dtype of `inputs`; computed in float32.
@@ -28,22 +30,32 @@ def layer_norm(inputs, gamma, beta, epsilon):
     gamma, beta = ops.convert_to_tensor(gamma), ops.convert_to_tensor(beta)
     flat = ops.cast(inputs, "float32")
     gamma, beta = ops.cast(gamma, "float32"), ops.cast(beta, "float32")
+    normalize = _with_gradient if gradient_by_hand else _plain
     if len(inputs.shape) == 2:
-        outputs = _flat_layer_norm(flat, gamma, beta, epsilon)
+        outputs = normalize(flat, gamma, beta, epsilon)
     else:
         flat = ops.reshape(flat, (-1, inputs.shape[-1]))
-        outputs = _flat_layer_norm(flat, gamma, beta, epsilon)
+        outputs = normalize(flat, gamma, beta, epsilon)
         outputs = ops.reshape(outputs, ops.shape(inputs))
     return ops.cast(outputs, inputs.dtype)
 
 
-def _flat_layer_norm(inputs, gamma, beta, epsilon):
+def _plain(inputs, gamma, beta, epsilon):
+    return _normal(inputs, epsilon)[0] * gamma + beta
+
+
+def _normal(inputs, epsilon):
+    """Returns inputs of mean 0 and variance 1, and 1 / their deviation before."""
+    centred = inputs - ops.mean(inputs, axis=-1, keepdims=True)
+    variance = ops.mean(ops.square(centred), axis=-1, keepdims=True)
+    inverse = ops.rsqrt(variance + epsilon)
+    return centred * inverse, inverse
+
+
+def _with_gradient(inputs, gamma, beta, epsilon):
     @ops.custom_gradient
     def normalize(inputs, gamma, beta):
-        centred = inputs - ops.mean(inputs, axis=-1, keepdims=True)
-        variance = ops.mean(ops.square(centred), axis=-1, keepdims=True)
-        inverse = ops.rsqrt(variance + epsilon)
-        normal = centred * inverse
+        normal, inverse = _normal(inputs, epsilon)
 
         def gradient(*arguments, upstream=None):
             upstream = arguments[0] if upstream is None else upstream  # (N, D)

@@ -97,6 +97,7 @@ ON_TENSORFLOW = {
     ("models", "chunks.py"),
     ("objectives", "adam.py"),
     ("ops", "cache.py"),
+    ("ops", "decoding.py"),
 }
 
 

@@ -88,10 +88,12 @@ def place_of(cache, step, lineage, beams, source_mask):
     return ops.DecodingPlace(
         beams=beams,
         index=ops.position_index(cache, step),
-        slots=cache["key"].shape[2] * beams,
+        capacity=cache["key"].shape[2],
         self_bias=ops.mask_bias(ops.lineage_mask(lineage, beams)),
         memory_bias=ops.mask_bias(source_mask[:, None, None]),
         in_place=step % 2 == 0,  # both ways give the same
+        self_small=step % 3 == 0,
+        memory_small=step % 3 == 1,
     )
 
 

@@ -21,7 +21,7 @@ def test_every_position_keeps_what_was_written(in_place, graph):
         for step in range(5):
             index = ops.position_index(cache, step)
             cache = ops.write_to_cache(
-                cache, index, keys[step], values[step], in_place=in_place
+                cache, index, keys[step], values[step], 6, in_place=in_place
             )
         return cache
 
@@ -36,7 +36,7 @@ def test_two_calls_of_a_graph_do_not_share_a_cache():
     def write(step):
         cache = ops.empty_cache(1, 1, 1, 1, 1, 3, "float32")
         index, ones = ops.position_index(cache, step), tf.ones((1, 1))
-        return ops.write_to_cache(cache, index, ones, ones)["key"][0, 0, :, 0]
+        return ops.write_to_cache(cache, index, ones, ones, 3)["key"][0, 0, :, 0]
 
     first, second = write(tf.constant(0)), write(tf.constant(2))
     assert first.numpy().tolist() == [1, 0, 0] and second.numpy().tolist() == [0, 0, 1]
