@@ -98,16 +98,17 @@ def _unpack(model, data):
             "is exact."
         )
     targets = inputs.get("target_ids", labels)
-    _check_shape("label_ids", labels, targets)
+    labels = _check_shape("label_ids", labels, targets)
     weights = data[2] if len(data) == 3 else None
     if weights is not None:
         weights = tf.convert_to_tensor(weights)
         if weights.shape.rank == 2 and weights.shape[1] != 1:
-            _check_shape("weights", weights, targets)
+            weights = _check_shape("weights", weights, targets)
     return inputs, labels, token_weights(labels, weights)
 
 
 def _check_shape(name, tensor, targets):
+    """Returns the tensor (B, T), refusing another shape than that of the targets."""
     expected, received = targets.shape, tensor.shape
     if not received.is_compatible_with(expected):
         raise ValueError(
@@ -116,11 +117,13 @@ def _check_shape(name, tensor, targets):
             "after the one at its place in `target_ids`."
         )
     # What a graph knows only when it runs.
-    tf.debugging.assert_equal(
+    same = tf.debugging.assert_equal(
         tf.shape(tensor),
         tf.shape(targets),
         f"`{name}` must have the shape (B, T) of `target_ids`.",
     )
+    with tf.control_dependencies([] if same is None else [same]):
+        return tf.ensure_shape(tensor, [None, None])
 
 
 def _micro_batch_gradients(model, inputs, labels, weights, tokens):

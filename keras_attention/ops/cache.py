@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import keras
 from keras import ops
 
-CAPACITY = 16  # positions of a new cache, and the least by which one grows
+CAPACITY = 8  # positions of a new cache, and the least by which one grows
 
 
 class DecodingPlace(NamedTuple):
@@ -166,17 +166,17 @@ def grow_cache(cache, lineage, step):
         step: int32 scalar, at most C.
 
     Returns:
-        Tuple of both, as they are or half as large again, so that copying costs a
-        constant a position.
+        Tuple of both, as they are or an eighth larger: attention looks at what is
+        not written yet, too, and copying costs a constant a position.
 
     Example:
 
     >>> cache, lineage = grow_cache([], empty_lineage(1, 16), 16)
     >>> tuple(lineage.shape)
-    (1, 32)
+    (1, 24)
     """
     capacity = ops.shape(lineage)[1]
-    more = ops.maximum(capacity // 2, CAPACITY)
+    more = ops.maximum(capacity // 8, CAPACITY)
 
     def grown():
         longer = [

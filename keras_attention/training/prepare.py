@@ -111,6 +111,7 @@ def prepare(
     goes_on = recorded is not None and has_checkpoints(workdir / CHECKPOINTS)
     if goes_on:
         check_same_run(recorded, draft)
+        _check_same_start(recorded, initial_workdir)
     check_replicas(strategy, draft["training"])
     train, valid = Corpora(*corpora) if corpora else load_corpora(**(data or {}))
     _check_validation(draft["training"], valid)
@@ -144,6 +145,16 @@ def prepare(
         check_same_run(recorded, config)
     valid_batches = encoded_valid and _batches(encoded_valid, config["training"])
     return RunInputs(config, tokenizer, batches, valid, valid_batches)
+
+
+def _check_same_start(recorded, initial_workdir):
+    began = recorded.get("initial_workdir")
+    if initial_workdir is not None and str(initial_workdir) != began:
+        raise ValueError(
+            "The workdir holds a run that has begun, and `initial_workdir` gives a run "
+            f"its first weights. Received: {initial_workdir}, and the run began with "
+            f"{began or 'weights of its own'}. Leave it out, or take another workdir."
+        )
 
 
 def choose_config(recorded, preset, overrides, vocabulary_size):

@@ -230,3 +230,7 @@ def test_a_workdir_without_tokenizer_takes_that_of_the_initial_run(
     write_config(second, inputs.config)
     again = prepare(second, None, corpora, "tiny", overrides(), strategy)
     assert again.config == inputs.config
+    (second / "checkpoints" / "step-1").mkdir(parents=True)
+    with pytest.raises(ValueError, match="began with .*first. Leave it out"):
+        prepare(second, None, corpora, None, overrides(), strategy, tmp_path / "other")
+    prepare(second, None, corpora, None, overrides(), strategy, tmp_path / "first")
