@@ -18,7 +18,9 @@ BINARIES = (
     "average_checkpoints",
     "evaluate_translation",
     "translate",
+    "score",
     "export_translation",
+    "export_ctranslate2",
 )
 
 setup(

@@ -38,6 +38,7 @@ from keras_attention.version import __version__
 from keras_attention.vocabulary import END_ID, PAD_ID, START_ID, UNK_ID
 
 _NEEDS_TENSORFLOW = {
+    "Ensemble": "keras_attention.decoding.ensemble",
     "SubwordTokenizer": "keras_attention.data.tokenizer",
     "Translator": "keras_attention.decoding.translator",
     "beam_search": "keras_attention.decoding.beam_search",
@@ -55,6 +56,7 @@ __all__ = [
     "DecoderBlock",
     "DecodingConfig",
     "EncoderBlock",
+    "Ensemble",
     "LabelSmoothedCrossEntropy",
     "LearnedPositionalEmbedding",
     "MultiHeadAttention",

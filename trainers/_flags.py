@@ -31,7 +31,7 @@ import zipfile
 from absl import app, flags, logging
 
 from trainers._fields import CONFIG_FIELDS
-from trainers._paths import readable
+from trainers._paths import existing_run, readable
 
 FLAGS = flags.FLAGS
 flags.disclaim_key_flags()  # a flag belongs to the binary that asks for it
@@ -169,15 +169,7 @@ def files(name):
 
 def existing_workdir(*needed):
     """Returns --workdir, which must hold a run and the files named in `needed`."""
-    directory = pathlib.Path(required("workdir"))
-    if not directory.is_dir():
-        raise FileNotFoundError(f"--workdir: no such directory: {directory}")
-    for name in ("config.json", *needed):
-        if not (directory / name).exists():
-            raise FileNotFoundError(
-                f"--workdir: {directory} holds no {name}; train a model there first"
-            )
-    return directory
+    return existing_run(required("workdir"), "--workdir", *needed)
 
 
 class _Nowhere(io.TextIOBase):

@@ -32,6 +32,19 @@ def naming_damage(path, what):
         raise OSError(f"{what}: {path} is no whole gzip file: {error}") from error
 
 
+def existing_run(path, what, *needed):
+    """Returns `path` if it is the directory of a run that holds what is needed."""
+    directory = pathlib.Path(path)
+    if not directory.is_dir():
+        raise FileNotFoundError(f"{what}: no such directory: {directory}")
+    for name in ("config.json", *needed):
+        if not (directory / name).exists():
+            raise FileNotFoundError(
+                f"{what}: {directory} holds no {name}; train a model there first"
+            )
+    return directory
+
+
 def writable_directory(path, what="--workdir"):
     """Returns `path` as a directory that exists and can be written to."""
     path = pathlib.Path(path)
@@ -41,6 +54,15 @@ def writable_directory(path, what="--workdir"):
         raise OSError(f"{what}: cannot make {path}: {error.strerror}") from error
     if not os.access(path, os.W_OK | os.X_OK):
         raise PermissionError(f"{what}: cannot write to {path}")
+    return path
+
+
+def new_directory(path, what):
+    """Returns `path` if it is free and the directory above it can be made."""
+    path = pathlib.Path(path)
+    if path.exists() or path.is_symlink():
+        raise FileExistsError(f"{what}: {path} exists; name another folder")
+    writable_directory(path.parent, what)
     return path
 
 

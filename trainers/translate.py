@@ -3,71 +3,60 @@
 python -m trainers.translate --workdir runs/a < test.en > test.de
 """
 
-import contextlib
-import gzip
-import shutil
 import sys
 
 from absl import logging
 
-from trainers import _flags, _paths
+from trainers import _ensembles, _flags, _paths, _search_flags, _streams
 
+FORMATS = ("text", "nbest", "jsonl")
 _flags.workdir()
 _flags.define("input", str, "text file, plain or .gz (default: stdin)")
 _flags.define("output", str, "where the translations go (default: stdout)")
-DECODING = _flags.config_flags("decoding", omit=("num_hypotheses",))
+_flags.define("prefix", str, "text file, a line a line: how translations begin")
+_flags.define("format", FORMATS, "the best, all, or objects with all (default: text)")
+_flags.define("minimum_bayes_risk", int, "draw so many; take the one most like them")
+ENSEMBLE = _ensembles.ensemble_flags()
+DECODING = _flags.config_flags("decoding")
 
 
 def main():
     """Translates window by window, so that any length of input fits in memory."""
     workdir = _flags.existing_workdir("model.keras", "tokenizer")
-    source, target = _flags.FLAGS["input"].value, _flags.FLAGS["output"].value
-    if source:
-        _paths.readable(source, "--input")
-    elif sys.stdin is None:
-        raise OSError("stdin is closed; name --input")
-    if target:
-        target = _paths.new_file(target, "--output", source)
-    elif sys.stdout is None:
-        raise OSError("stdout is closed; name --output")
+    source, prefix, target, form, samples = (
+        _flags.FLAGS[name].value
+        for name in ("input", "prefix", "output", "format", "minimum_bayes_risk")
+    )
+    form = form or "text"
+    decoding = _search_flags.checked_search(DECODING(), form, samples)
+    ensemble = ENSEMBLE()
+    _streams.checked_input(source)
+    prefixes = None
+    if prefix:
+        _paths.readable(prefix, "--prefix")
+        prefixes = prefix, _streams.lines(prefix, "--prefix")
+    target = _streams.checked_output(target, source, *filter(None, [prefix]))
 
     _flags.load_tensorflow()
+    from keras_attention.decoding.formats import TranslationLines
+    from keras_attention.decoding.lines import translated, window_of
     from keras_attention.decoding.translator import Translator
+    from keras_attention.evaluation.minimum_bayes_risk import least_risky
 
-    translator = Translator.load(workdir, **DECODING())
+    translator = Translator.load(workdir, **ensemble, **decoding)
     # Someone who types wants an answer to each line.
-    window = 1 if not source and sys.stdin.isatty() else 2_048
-    count = 0
-    with _input(source) as stream, _output(target) as output:
-        for line in translator.translate_lines(stream, window):
-            output.write(line.encode("utf-8") + b"\n")
-            output.flush()
+    types = not source and sys.stdin.isatty()
+    window = 1 if types else window_of(translator.decoding_config)
+    lines, name = _streams.lines(source, "--input"), source or "stdin"
+    found = translated(translator, lines, window, name, prefixes)
+    if samples:
+        found = map(least_risky, found)
+    as_lines, count = TranslationLines(form, translator), 0
+    with _streams.writing(target) as write:
+        for translation in found:
+            write(as_lines(count, translation))
             count += 1
     logging.info("%d lines translated", count)
-
-
-@contextlib.contextmanager
-def _input(source):
-    if not source:
-        return (yield sys.stdin.buffer)
-    opener = gzip.open if source.endswith(".gz") else open
-    with _paths.naming_damage(source, "--input"), opener(source, "rb") as stream:
-        yield stream
-
-
-@contextlib.contextmanager
-def _output(target):
-    """Keeps the old file until the new one is whole; a pipe is written as it is."""
-    from keras_attention.files import replacing
-
-    if not target:
-        return (yield sys.stdout.buffer)
-    is_old = target.is_file()
-    place = replacing if is_old or not target.exists() else contextlib.nullcontext
-    with place(target) as path, open(path, "wb") as output:
-        if is_old:
-            shutil.copymode(target, path)
-        yield output
 
 
 def run():

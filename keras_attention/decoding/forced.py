@@ -90,12 +90,13 @@ def _inputs(source_ids, label_ids):
     return {"source_ids": source_ids, "target_ids": target_ids}
 
 
-def check_fits(lengths, table):
+def check_fits(lengths, table, first=0):
     """Refuses targets that a learned position table has no row for.
 
     Args:
         lengths: (B,) NumPy integers, pieces of each target.
         table: rows of the table, or None where positions have no end.
+        first: index of the first target, for the message.
 
     Raises:
         ValueError: a target and START are longer than the table.
@@ -105,5 +106,5 @@ def check_fits(lengths, table):
         raise ValueError(
             f"A target can have at most {table - 1} pieces, the learned "
             f"position table less START. Received: {lengths[row]} pieces in "
-            f"targets[{row}]. Shorten it."
+            f"targets[{first + row}]. Shorten it."
         )

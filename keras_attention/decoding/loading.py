@@ -9,6 +9,7 @@ import keras
 
 from keras_attention.config import DecodingConfig
 from keras_attention.data.tokenizer import SubwordTokenizer
+from keras_attention.decoding.ensemble import Ensemble
 from keras_attention.models.transformer import Transformer
 
 # What Keras raises for a model file that is cut short or changed.
@@ -50,6 +51,31 @@ def load_parts(workdir):
             f"{path}, which is missing. Train first, or average its checkpoints."
         )
     return load_transformer(path), tokenizer, config
+
+
+def load_ensemble(workdir, others, average):
+    """Returns (model, tokenizer, decoding configuration) of several finished runs.
+
+    Args:
+        workdir: of the run whose tokenizer and configuration are returned.
+        others: those of the other models.
+        average: as for `Ensemble`.
+
+    Raises:
+        ValueError: as `load_parts`, or a run with another tokenizer.
+    """
+    first, tokenizer, config = load_parts(workdir)
+    models = [first]
+    for other in others:
+        model, its_tokenizer, _ = load_parts(other)
+        if its_tokenizer.sha256 != tokenizer.sha256:
+            raise ValueError(
+                "The runs of an ensemble need one tokenizer. Received: "
+                f"{workdir} with that of sha256 {tokenizer.sha256} and {other} with "
+                f"{its_tokenizer.sha256}. Leave one of them out."
+            )
+        models.append(model)
+    return Ensemble(models, average), tokenizer, config
 
 
 def load_transformer(path):

@@ -9,6 +9,7 @@ from keras_attention.vocabulary import END_ID, PAD_ID
 # The logits of a step are rows * beams * V numbers; short lines would otherwise make
 # batches of thousands of rows.
 MOST_ROWS = 256
+USUAL_BEAMS = 4  # more of them get fewer rows
 
 
 def check_texts(name, texts):
@@ -57,12 +58,29 @@ def dense(ragged, rows):
     return tf.gather(ragged, rows).to_tensor(PAD_ID)
 
 
-def batches(cells, budget):
+def most_rows(config):
+    """Returns how many rows of a batch keep the logits of a step small.
+
+    Args:
+        config: `DecodingConfig`, whose hypotheses of a row are all open at once.
+
+    Example:
+
+    >>> from keras_attention.config import DecodingConfig
+    >>> most_rows(DecodingConfig(beam_size=4)), most_rows(DecodingConfig(beam_size=32))
+    (256, 32)
+    """
+    width = config.num_hypotheses if config.sampling else config.beam_size
+    return max(1, MOST_ROWS * USUAL_BEAMS // max(width, USUAL_BEAMS))
+
+
+def batches(cells, budget, most_rows=MOST_ROWS):
     """Yields the rows of each batch, longest first.
 
     Args:
         cells: (B,) integers, the length of each row; rows of 0 are left out.
         budget: rows times length of a batch, unless one row alone is longer.
+        most_rows: rows of a batch.
 
     Example:
 
@@ -72,6 +90,6 @@ def batches(cells, budget):
     order = np.argsort(-cells, kind="stable")
     order = order[cells[order] > 0]
     while order.size:
-        rows = min(max(1, budget // int(cells[order[0]])), MOST_ROWS)
+        rows = min(max(1, budget // int(cells[order[0]])), most_rows)
         yield order[:rows]
         order = order[rows:]

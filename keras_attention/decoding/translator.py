@@ -1,8 +1,5 @@
 """Texts in, translations out: what a trained model and its tokenizer do together."""
 
-import codecs
-import itertools
-
 import numpy as np
 import tensorflow as tf
 from absl import logging
@@ -10,7 +7,9 @@ from absl import logging
 from keras_attention.config import DecodingConfig
 from keras_attention.decoding.details import add_details
 from keras_attention.decoding.forced import ForcedDecoder, check_fits
-from keras_attention.decoding.loading import load_parts
+from keras_attention.decoding.formats import one_line
+from keras_attention.decoding.lines import WINDOW, translated
+from keras_attention.decoding.loading import load_ensemble, load_parts
 from keras_attention.decoding.searches import Searches
 from keras_attention.decoding.texts import (
     append_end,
@@ -18,6 +17,7 @@ from keras_attention.decoding.texts import (
     check_beside,
     check_texts,
     dense,
+    most_rows,
 )
 from keras_attention.decoding.translation import (
     Hypothesis,
@@ -74,17 +74,30 @@ class Translator:
         self._forced = ForcedDecoder(model, vocabulary_size)
 
     @classmethod
-    def load(cls, workdir, **overrides):
-        """Returns the translator of a finished run.
+    def load(
+        cls,
+        workdir,
+        ensemble_workdirs=(),
+        ensemble_average="log_probabilities",
+        **overrides,
+    ):
+        """Returns the translator of a finished run, or of several.
 
         Args:
             workdir: a directory with `config.json`, `tokenizer/` and `model.keras`.
+            ensemble_workdirs: those of other runs, whose models decide together with
+                the first; all were trained with the same tokenizer.
+            ensemble_average: of what; see `Ensemble`.
             **overrides: fields of `DecodingConfig` that replace those of the run.
 
         Raises:
             ValueError: one of them is missing or is not what it should be.
         """
-        model, tokenizer, config = load_parts(workdir)
+        if ensemble_workdirs:
+            parts = load_ensemble(workdir, ensemble_workdirs, ensemble_average)
+        else:
+            parts = load_parts(workdir)
+        model, tokenizer, config = parts
         return cls(model, tokenizer, config.replace(**overrides))
 
     def __call__(self, texts):
@@ -126,7 +139,7 @@ class Translator:
             return []
         return self._translate(texts, prefixes, config, first_line, before_batch)
 
-    def translate_lines(self, lines, window=2_048, **overrides):
+    def translate_lines(self, lines, window=WINDOW, **overrides):
         """Yields a translation, a str without line breaks, for every line.
 
         Memory is bounded by `window`; inside it lines are sorted by length.
@@ -140,22 +153,10 @@ class Translator:
         Raises:
             ValueError: a line is no text, or an override cannot work.
         """
-        if isinstance(lines, (str, bytes)):
-            raise ValueError(
-                f"`lines` must be an iterable of lines. Received: {lines!r}. "
-                "Put a single line into a list."
-            )
-        lines, first_line = iter(lines), 1
-        while texts := check_texts("lines", itertools.islice(lines, window)):
-            texts = [text.removesuffix(b"\n").removesuffix(b"\r") for text in texts]
-            if first_line == 1:
-                texts[0] = texts[0].removeprefix(codecs.BOM_UTF8)
-            for translation in self.translate(texts, first_line, **overrides):
-                # Byte pieces could spell a line break.
-                yield " ".join(translation.text.splitlines())
-            first_line += len(texts)
+        for translation in translated(self, lines, window, **overrides):
+            yield one_line(translation.text)
 
-    def score(self, sources, targets, return_token_log_probs=False):
+    def score(self, sources, targets, return_token_log_probs=False, first_line=1):
         """Returns the log-probability of each target, by forced decoding.
 
         It is the sum over the target's pieces and END, without length penalty: what
@@ -166,6 +167,7 @@ class Translator:
             sources, targets: lists of str or bytes, one target a source.
             return_token_log_probs: return those of each piece, END the last, instead
                 of their sums.
+            first_line: number of the first source in warnings.
 
         Returns:
             List of float, natural logarithms, or list of lists of float.
@@ -180,9 +182,10 @@ class Translator:
         if not sources:
             return []
         source_ids, source_lengths = self._encode(sources)
-        self._warn_of_cuts(source_lengths.numpy(), first_line=1)
+        self._warn_of_cuts(source_lengths.numpy(), first_line)
         label_ids = self.tokenizer.tokenize(targets)
-        check_fits(label_ids.row_lengths().numpy(), self.model.max_decoding_length)
+        lengths, table = label_ids.row_lengths().numpy(), self.model.max_decoding_length
+        check_fits(lengths, table, first_line - 1)
         log_probs = self._forced.log_probs(
             source_ids, append_end(label_ids), self.decoding_config.batch_tokens
         )
@@ -228,14 +231,14 @@ class Translator:
 
     def _translate(self, texts, prefixes, config, first_line, before_batch):
         source_ids, lengths = self._encode(texts, config)
-        prefix_ids = (
-            None if prefixes is None else self._encode_prefixes(prefixes, config)
-        )
+        prefix_ids = None
+        if prefixes is not None:
+            prefix_ids = self._encode_prefixes(prefixes, config, first_line - 1)
         lengths = lengths.numpy()
         truncated = self._warn_of_cuts(lengths, first_line, config)
         found = [NOTHING] * len(texts)
         cells = np.where(lengths > 0, source_ids.row_lengths(), 0)
-        for rows in batches(cells, config.batch_tokens):
+        for rows in batches(cells, config.batch_tokens, most_rows(config)):
             if before_batch is not None:
                 before_batch()
             prefix = None if prefix_ids is None else dense(prefix_ids, rows)
@@ -250,7 +253,7 @@ class Translator:
             for hypotheses, cut, length in zip(found, truncated, lengths, strict=True)
         ]
 
-    def _encode_prefixes(self, prefixes, config):
+    def _encode_prefixes(self, prefixes, config, first):
         """Returns ragged prefix ids, without END."""
         ids = self.tokenizer.tokenize(prefixes)
         lengths = ids.row_lengths().numpy()
@@ -260,7 +263,8 @@ class Translator:
             row = int(lengths.argmax())
             raise ValueError(
                 f"A prefix must leave room for a piece below the limit of {limit}. "
-                f"Received: {lengths[row]} pieces in prefixes[{row}]. Shorten it."
+                f"Received: {lengths[row]} pieces in prefixes[{first + row}]. "
+                "Shorten it."
             )
         return ids
 

@@ -75,8 +75,8 @@ def check_beside(score, hypotheses, references):
         ValueError: something that is no list of str, empty lists, or lists of
             different lengths.
     """
-    hypotheses = _check_strings("hypotheses", hypotheses)
-    references = _check_strings("references", references)
+    hypotheses = check_strings("hypotheses", hypotheses)
+    references = check_strings("references", references)
     if len(hypotheses) != len(references):
         raise ValueError(
             f"{score} needs one reference for each hypothesis. Received: "
@@ -85,7 +85,12 @@ def check_beside(score, hypotheses, references):
     return hypotheses, references
 
 
-def _check_strings(name, values):
+def check_strings(name, values):
+    """Returns a list of str, one a sentence.
+
+    Raises:
+        ValueError: something that is no list of str, or an empty list.
+    """
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
         raise ValueError(
             f"`{name}` must be a list of str, one a sentence. Received: {values!r}. "

@@ -10,7 +10,7 @@ import keras_attention as ka
 
 SNAPSHOT = """
 END_ID PAD_ID PRESETS START_ID UNK_ID
-AddAndNorm DecoderBlock DecodingConfig EncoderBlock LabelSmoothedCrossEntropy
+AddAndNorm DecoderBlock DecodingConfig EncoderBlock Ensemble LabelSmoothedCrossEntropy
 LearnedPositionalEmbedding MultiHeadAttention NoamSchedule PositionwiseFeedForward
 SinusoidalPositionalEncoding SubwordTokenizer TokenEmbedding TrainingConfig Transformer
 TransformerConfig Translator __version__ beam_search build_transformer data decoding

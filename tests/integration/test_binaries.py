@@ -233,6 +233,9 @@ def failure(run_binary, name, *arguments):
         ("evaluate_translation", ["--workdir=/nowhere"], 1, "no such directory"),
         ("export_translation", ["--workdir=/nowhere"], 1, "no such directory"),
         ("average_checkpoints", ["--workdir=/nowhere"], 1, "no such directory"),
+        ("score", ["--workdir=/nowhere"], 1, "no such directory"),
+        ("export_ctranslate2", ["--workdir=/nowhere"], 1, "no such directory"),
+        ("score", ["--format=nbest"], 2, "--format=nbest"),
     ],
 )
 def test_wrong_flags(run_binary, name, arguments, code, text):

@@ -1,0 +1,70 @@
+"""Streams of lines in and out: files, gzip files, stdin and stdout."""
+
+import contextlib
+import gzip
+import pathlib
+import shutil
+import sys
+
+from trainers import _paths
+
+
+def checked_output(target, *sources):
+    """Returns --output as a path that can be written, or None for stdout.
+
+    Args:
+        target: value of the flag, or None.
+        *sources: paths of the files that are read; None stands for stdin.
+    """
+    if not target:
+        if sys.stdout is None:
+            raise OSError("stdout is closed; name --output")
+        return None
+    paths = [_paths.new_file(target, "--output", source) for source in sources]
+    return paths[0]
+
+
+def checked_input(source):
+    """Raises unless --input, or stdin where it is None, can be read."""
+    if source:
+        _paths.readable(source, "--input")
+    elif sys.stdin is None:
+        raise OSError("stdin is closed; name --input")
+
+
+def lines(source, what):
+    """Yields the lines of a file, plain or .gz, or of stdin where `source` is None."""
+    if not source:
+        return (yield from sys.stdin.buffer)
+    opener = gzip.open if source.endswith(".gz") else open
+    with _paths.naming_damage(source, what), opener(source, "rb") as stream:
+        yield from stream
+
+
+@contextlib.contextmanager
+def writing(target):
+    """Gives a function that writes text at once, as UTF-8, to a file or to stdout.
+
+    An old file is kept until the new one is whole; a pipe is written as it is.
+    """
+    with _binary(target) as output:
+
+        def write(text):
+            output.write(text.encode("utf-8"))
+            output.flush()
+
+        yield write
+
+
+@contextlib.contextmanager
+def _binary(target: pathlib.Path | None):
+    from keras_attention.files import replacing
+
+    if not target:
+        return (yield sys.stdout.buffer)
+    is_old = target.is_file()
+    place = replacing if is_old or not target.exists() else contextlib.nullcontext
+    with place(target) as path, open(path, "wb") as output:
+        if is_old:
+            shutil.copymode(target, path)
+        yield output
