@@ -112,7 +112,7 @@ def extend(logits, beams, step, rules):
     for each in banned:
         wrong |= ids == each
     if forced is not None:
-        wrong &= ids != forced[:, None]
+        wrong &= (ids != forced[:, None]) | (ids == PAD_ID)  # PAD there: free
     wrong |= tf.math.is_nan(log_probs)  # dead beams may say anything
     log_probs = tf.where(wrong, NEVER, log_probs)
     log_probs = tf.reshape(log_probs, (-1, width, kept)) + beams.log_probs[..., None]

@@ -66,7 +66,8 @@ def sample(
     Returns:
         `BeamSearchOutput`, the hypotheses of a sentence sorted by their scores: the
         model's own log-probability, of all ids and at temperature 1, over the length
-        penalty. Equal ones may occur. One that reaches its limit has no END.
+        penalty. Equal ones may occur. One that reaches its
+        limit, or that nothing is allowed to follow, has no END.
 
     Raises:
         ValueError: a value that does not fit.
@@ -104,6 +105,8 @@ def sample(
         allowed = suppress(logits, banned_ids(rules))
         forced = forced_ids(prefixes, step, width) if has_prefixes else None
         allowed = constrain(allowed, ids, forced, step, rules)
+        # Where nothing is allowed any more, what there is stays as it is.
+        open_rows &= tf.reduce_max(allowed, axis=-1) > NEVER
         chosen = draw(allowed, chances[:, step], *nucleus)
         picked = tf.gather(tf.nn.log_softmax(logits), chosen, batch_dims=1)
         log_probs += tf.where(open_rows, picked, 0.0)

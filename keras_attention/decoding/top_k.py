@@ -1,5 +1,7 @@
 """The best ids of many logits."""
 
+import math
+
 import tensorflow as tf
 
 SMALLEST, LARGEST = 16, 64  # logits of a block
@@ -33,14 +35,15 @@ def top_k(values, count):
     blocks = -(-size // width)
     if blocks * width > size:
         padding = [[0, 0], [0, blocks * width - size]]
-        values = tf.pad(values, padding, constant_values=-tf.float32.max)
+        values = tf.pad(values, padding, constant_values=-math.inf)
     values = tf.reshape(values, (-1, blocks, width))
     _, chosen = tf.math.top_k(tf.reduce_max(values, axis=-1), count)
     chosen = tf.sort(chosen, axis=-1)  # of equals, the lower id stands first
     kept = tf.reshape(tf.gather(values, chosen, batch_dims=1), (-1, count * width))
     best, places = tf.math.top_k(kept, count)
     block = tf.gather(chosen, places // width, batch_dims=1)
-    return best, block * width + places % width
+    # A row of nothing but -inf must not name what was added.
+    return best, tf.minimum(block * width + places % width, size - 1)
 
 
 def block_width(size):

@@ -9,8 +9,10 @@ from keras_attention.data.tokenizer import SubwordTokenizer
 from keras_attention.decoding.beam_search import beam_search
 from keras_attention.decoding.beam_steps import length_penalty
 from keras_attention.decoding.forced import token_log_probs
+from keras_attention.decoding.searches import Searches
 from keras_attention.decoding.translator import Translator
 from keras_attention.models import build_transformer
+from keras_attention.vocabulary import END_ID
 
 VOCABULARY, BEAMS = 12, 4
 VARIANTS = {
@@ -165,3 +167,47 @@ def test_a_translator_follows_its_model_and_scores_as_it_searches():
         label_ids, _ = translator.encode([target])
         expected = token_log_probs(model, source_ids, label_ids).numpy().sum(1)
         assert score == pytest.approx(float(expected[0]), abs=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_two_hundred_random_batches(beam_size):
+    """Batched = alone = in any order = with any padding."""
+    config = TransformerConfig(
+        vocabulary_size=VOCABULARY,
+        num_layers=2,
+        model_dim=16,
+        num_heads=2,
+        feed_forward_dim=32,
+    )
+    model = build_transformer(config)
+    randomise(model, seed=4)
+    searches = Searches(model, VOCABULARY)
+    decoding = DecodingConfig(beam_size=beam_size, max_extra_length=5)
+    rng = np.random.default_rng(beam_size)
+    for _ in range(200):
+        lengths = rng.integers(1, 10, rng.integers(2, 6))
+        sources = np.zeros((len(lengths), lengths.max() + 1), "int32")
+        for row, length in enumerate(lengths):
+            sources[row, :length] = rng.integers(4, VOCABULARY, length)
+            sources[row, length] = END_ID
+        together = searches(tf.constant(sources), decoding)
+        order = rng.permutation(len(lengths))
+        padded = np.pad(sources[order], [[0, 0], [0, rng.integers(0, 6)]])
+        turned = searches(tf.constant(padded), decoding)
+        row = rng.integers(len(lengths))
+        alone = searches(
+            tf.constant(sources[row : row + 1, : lengths[row] + 1]), decoding
+        )
+        for other, place, original in [
+            *((turned, place, row) for place, row in enumerate(order)),
+            (alone, 0, row),
+        ]:
+            length = int(together.lengths[original, 0])
+            assert int(other.lengths[place, 0]) == length
+            np.testing.assert_array_equal(
+                other.ids[place, 0, :length], together.ids[original, 0, :length]
+            )
+            assert float(other.scores[place, 0]) == pytest.approx(
+                float(together.scores[original, 0]), abs=1e-4
+            )
