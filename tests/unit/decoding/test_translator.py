@@ -140,6 +140,10 @@ def test_a_learned_table_ends_sources_and_translations(tokenizer):
     assert cut.length == 6
     with pytest.raises(ValueError, match=r"at most 5 pieces.*targets\[1\]"):
         translator.score(["one", "one"], ["one", LINES[1]])
+    with pytest.raises(ValueError, match=r"pieces in targets\[10\]"):
+        translator.score(["one", "one"], ["one", LINES[1]], first_line=10)
+    with pytest.raises(ValueError, match=r"limit of 6.*pieces in prefixes\[10\]"):
+        translator.translate(["one"] * 2, first_line=10, prefixes=["one", LINES[1]])
 
 
 def test_the_limit_is_the_source_and_some_more(tokenizer):
@@ -202,6 +206,23 @@ def test_batches_hold_the_budget_and_a_bounded_number_of_rows():
     assert found == [[5], [2], [0, 4], [1]]
     many = [len(x) for x in texts_module.batches(tf.ones(600, tf.int32).numpy(), 10**6)]
     assert max(many) == texts_module.MOST_ROWS and sum(many) == 600
+
+
+def test_wide_beams_and_many_samples_get_fewer_rows():
+    most = texts_module.MOST_ROWS
+    wide = DecodingConfig(beam_size=2 * texts_module.USUAL_BEAMS)
+    assert texts_module.most_rows(DecodingConfig(beam_size=1)) == most
+    assert texts_module.most_rows(wide) == most // 2
+    samples = DecodingConfig(beam_size=1, sampling=True, num_hypotheses=10**6)
+    assert texts_module.most_rows(samples) == 1
+
+
+def test_a_batch_of_wide_beams_is_small(tokenizer, monkeypatch):
+    monkeypatch.setattr(texts_module, "USUAL_BEAMS", 1)
+    monkeypatch.setattr(texts_module, "MOST_ROWS", 4)
+    translator, searched = copier(tokenizer, beam_size=2), []
+    translator.translate(["one"] * 5, before_batch=lambda: searched.append(1))
+    assert len(searched) == 3
 
 
 def test_encode_and_search_in_a_graph(translator):
@@ -282,6 +303,26 @@ def test_a_run_is_loaded_with_its_way_to_search(workdir, tokenizer):
     assert translator.decoding_config.max_extra_length == 1
     assert translator.tokenizer.sha256 == tokenizer.sha256
     assert translator.model.transformer_config.model_dim == 8
+
+
+def test_runs_of_one_tokenizer_are_loaded_as_an_ensemble(workdir, tmp_path):
+    translator = Translator.load(
+        workdir, [workdir], "probabilities", max_extra_length=1
+    )
+    assert len(translator.model.models) == 2
+    assert translator.model.average == "probabilities"
+    assert translator.decoding_config.max_extra_length == 1
+    # The mean of two equal models is the model.
+    alone = Translator.load(workdir).score(LINES, LINES)
+    assert translator.score(LINES, LINES) == pytest.approx(alone, abs=1e-4)
+    with pytest.raises(ValueError, match="`average` must be one of"):
+        Translator.load(workdir, [workdir], "median")
+    other = tmp_path / "other"
+    shutil.copytree(workdir, other)
+    shutil.rmtree(other / "tokenizer")
+    SubwordTokenizer.learn_from_lines(LINES, 22).save(other / "tokenizer")
+    with pytest.raises(ValueError, match="need one tokenizer.* and .*other with"):
+        Translator.load(workdir, [other])
 
 
 def test_a_workdir_that_is_no_run_is_refused(workdir, tmp_path):
