@@ -1,15 +1,20 @@
 """The searches of a translator, each a graph that is traced once."""
 
+import concurrent.futures
 import dataclasses
 import functools
+import os
 
+import numpy as np
 import tensorflow as tf
 
 from keras_attention.decoding.beam_search import beam_search
+from keras_attention.decoding.beam_steps import BeamSearchOutput
 from keras_attention.decoding.sampling import sample
 from keras_attention.vocabulary import PAD_ID
 
 NO_LIMIT = 2**30
+LEAST_ROWS = 4  # sentences that are worth a thread
 # With XLA every shape is compiled, so lengths and rows are rounded up to these.
 COMPILED_LENGTH, COMPILED_ROWS = 16, 8
 # What a graph takes as tensors; all other fields of a configuration make another one.
@@ -38,7 +43,10 @@ class Searches:
         self._graphs = {}  # what a graph depends on -> tf.function
 
     def __call__(self, source_ids, config, prefix_ids=None):
-        """Returns the `BeamSearchOutput` of a batch.
+        """Returns the `BeamSearchOutput` of a batch, of NumPy arrays.
+
+        On CPUs the sentences are dealt out to threads: the operations of a step are
+        small, and two searches of half a batch use two cores where one does not.
 
         Args:
             source_ids: (B, S) int32, pieces and END, then PAD.
@@ -46,16 +54,30 @@ class Searches:
             prefix_ids: (B, P) int32, then PAD, or None.
         """
         rows = source_ids.shape[0]
-        if config.jit_compile_search:
-            source_ids = _round_up(source_ids)
-            if prefix_ids is not None:
-                prefix_ids = _round_up(prefix_ids)
         if prefix_ids is None:
-            prefix_ids = tf.zeros((source_ids.shape[0], 0), tf.int32)
-        fed = self.fed(config)
+            prefix_ids = tf.zeros((rows, 0), tf.int32)
+        if config.jit_compile_search:
+            source_ids, prefix_ids = _round_up(source_ids), _round_up(prefix_ids)
         graph = self._graph(config, source_ids.shape[1], prefix_ids.shape[1])
-        output = graph(source_ids, prefix_ids, *fed)
-        return tf.nest.map_structure(lambda x: x[:rows], output)
+        fed = self.fed(config)
+        parts = 1 if config.jit_compile_search else _parts(rows)
+        if parts == 1:
+            output = graph(source_ids, prefix_ids, *fed)
+            return BeamSearchOutput(*(x.numpy()[:rows] for x in output))
+        # Every so manieth sentence: those of a batch stand in order of their lengths.
+        dealt = list(
+            self._threads.map(
+                lambda part: graph(
+                    source_ids[part::parts], prefix_ids[part::parts], *fed
+                ),
+                range(parts),
+            )
+        )
+        return _merge(dealt, rows)
+
+    @functools.cached_property
+    def _threads(self):
+        return concurrent.futures.ThreadPoolExecutor(_cpus(), "search")
 
     @staticmethod
     def fed(config):
@@ -165,6 +187,34 @@ class Searches:
         if self._model.max_decoding_length is not None:
             limits = tf.minimum(limits, self._model.max_decoding_length)
         return limits
+
+
+def _cpus():
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+
+
+def _parts(rows):
+    """Returns how many threads share a batch."""
+    if tf.config.list_logical_devices("GPU"):
+        return 1
+    return max(1, min(_cpus(), rows // LEAST_ROWS))
+
+
+def _merge(outputs, rows):
+    """Puts what `_parts` threads found into the order of the batch."""
+    parts = [BeamSearchOutput(*(x.numpy() for x in output)) for output in outputs]
+    longest = max(part.ids.shape[2] for part in parts)
+    slots = parts[0].ids.shape[1]
+    merged = BeamSearchOutput(
+        ids=np.full((rows, slots, longest), PAD_ID, np.int32),
+        lengths=np.zeros((rows, slots), np.int32),
+        scores=np.zeros((rows, slots), np.float32),
+    )
+    for number, part in enumerate(parts):
+        merged.ids[number :: len(parts), :, : part.ids.shape[2]] = part.ids
+        merged.lengths[number :: len(parts)] = part.lengths
+        merged.scores[number :: len(parts)] = part.scores
+    return merged
 
 
 def coverage(state, beta):

@@ -63,10 +63,9 @@ def read_hypotheses(tokenizer, output):
     A row without any gives "" with the score of its first slot.
     """
     rows, slots, longest = output.ids.shape
-    texts = tokenizer.detokenize(np.reshape(output.ids, (rows * slots, longest)))
+    ids, lengths, scores = map(np.asarray, output)
+    texts = tokenizer.detokenize(np.reshape(ids, (rows * slots, longest)))
     texts = np.reshape(texts.numpy(), (rows, slots))
-    ids, scores = output.ids.numpy(), output.scores.numpy()
-    lengths = output.lengths.numpy()
     for row in range(rows):
         yield tuple(
             Hypothesis(

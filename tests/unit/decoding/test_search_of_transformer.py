@@ -211,3 +211,21 @@ def test_two_hundred_random_batches(beam_size):
             assert float(other.scores[place, 0]) == pytest.approx(
                 float(together.scores[original, 0]), abs=1e-4
             )
+
+
+@pytest.mark.parametrize("rows", [1, 7, 8, 13])
+def test_threads_share_a_batch_and_keep_its_order(model, monkeypatch, rows):
+    config = DecodingConfig(beam_size=2, num_hypotheses=2, max_extra_length=3)
+    rng, search = np.random.default_rng(rows), Searches(model, VOCABULARY)
+    sources = np.zeros((rows, 8), "int32")
+    for row, length in enumerate(rng.integers(1, 8, rows)):
+        sources[row, :length] = rng.integers(4, VOCABULARY, length)
+        sources[row, length] = END_ID
+    found = {}
+    for cpus in (1, 2, 3):
+        monkeypatch.setattr("keras_attention.decoding.searches._cpus", lambda n=cpus: n)
+        found[cpus] = search(tf.constant(sources), config)
+    for cpus in (2, 3):
+        np.testing.assert_array_equal(found[cpus].ids, found[1].ids)
+        np.testing.assert_array_equal(found[cpus].lengths, found[1].lengths)
+        np.testing.assert_allclose(found[cpus].scores, found[1].scores, atol=1e-4)
