@@ -240,15 +240,14 @@ def test_samples_are_more_than_beams(translated):
 
 def test_an_ensemble_decides_together(translated, runs, translator):
     joint = Translator.load(runs[0], [runs[1]], "probabilities")
-    assert [model.name for model in joint.model.models]
+    assert len(joint.model.models) == 2
     assert joint.model.average == "probabilities"
     expected = [f"{x.score:.6f}" for x in joint.translate(SOURCES)]
     both = {"ensemble_workdirs": [str(runs[1])], "ensemble_average": "probabilities"}
     lines = translated(format="nbest", **both)
     assert [line.split(" ||| ")[2] for line in lines] == expected
     alone = [f"{x.score:.6f}" for x in translator.translate(SOURCES)]
-    means = Translator.load(runs[0], [runs[1]]).translate(SOURCES)
-    assert expected != alone != [f"{x.score:.6f}" for x in means] != expected
+    assert expected != alone
 
 
 def test_an_ensemble_needs_one_tokenizer(translated, runs):
