@@ -350,14 +350,19 @@ def test_scores_of_several_files_and_of_an_ensemble(
 
 def test_export_ctranslate2(workdir, tmp_path, capsys):
     pytest.importorskip("ctranslate2")
-    folder = tmp_path / "new" / "engine"
-    call(export_ctranslate2, workdir=workdir, output_dir=str(folder))
-    assert capsys.readouterr().out == f"{folder}\n"
-    small = tmp_path / "new" / "int8"
-    values = {"quantization": "int8", "max_source_length": 2_000}
-    call(export_ctranslate2, workdir=workdir, output_dir=str(small), **values)
-    for path in (folder, small):
-        assert (path / "model.bin").stat().st_size and (path / "tokenizer").is_dir()
+    home = tmp_path / "new"
+    wanted = {
+        "engine": {},
+        "short": {"max_source_length": 8, "max_extra_length": 2},
+        "int8": {"quantization": "int8"},
+    }
+    for name, values in wanted.items():
+        call(export_ctranslate2, workdir=workdir, output_dir=str(home / name), **values)
+        assert capsys.readouterr().out == f"{home / name}\n"
+        assert (home / name / "tokenizer").is_dir()
+    sizes = {name: (home / name / "model.bin").stat().st_size for name in wanted}
+    assert sizes["short"] < sizes["engine"] and sizes["int8"] < sizes["engine"]
+    folder = home / "engine"
     with pytest.raises(FileExistsError, match="--output_dir: .*engine exists; name"):
         call(export_ctranslate2, workdir=workdir, output_dir=str(folder))
     with pytest.raises(OSError, match="--output_dir: cannot make"):

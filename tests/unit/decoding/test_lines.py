@@ -35,6 +35,7 @@ def test_only_line_feeds_end_lines():
     given = [b"\xef\xbb\xbfa\r\n", b"b\rc\n", "\u2028\n", b"\xef\xbb\xbfd"]
     (window,) = windows([("side", given)])
     assert window == (1, [b"a", b"b\rc", "\u2028".encode(), b"\xef\xbb\xbfd"])
+    assert list(windows([("side", given)], size=3))[1] == (4, [b"\xef\xbb\xbfd"])
     assert list(windows([("side", [])])) == []
 
 
