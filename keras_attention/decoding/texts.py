@@ -49,8 +49,23 @@ def check_beside(name, texts, other_name, others):
 
 
 def append_end(pieces):
-    """Returns ragged ids (B, None) with END behind each row."""
-    return tf.concat([pieces, tf.fill((pieces.nrows(), 1), END_ID)], axis=1)
+    """Returns ragged ids (B, None) with END behind each row.
+
+    Example:
+
+    >>> append_end(tf.ragged.constant([[5, 6], []], tf.int32)).to_list()
+    [[5, 6, 3], [3]]
+    """
+    # Not `tf.concat`, for which oneDNN complains on stderr of 64-bit integers.
+    rows = tf.cast(pieces.nrows(), tf.int64)
+    count = tf.size(pieces.flat_values, tf.int64)
+    values = tf.tensor_scatter_nd_update(
+        tf.fill([count + rows], END_ID),
+        (tf.range(count) + pieces.value_rowids())[:, None],
+        pieces.flat_values,
+    )
+    splits = pieces.row_splits + tf.range(rows + 1)
+    return tf.RaggedTensor.from_row_splits(values, splits, validate=False)
 
 
 def dense(ragged, rows):
