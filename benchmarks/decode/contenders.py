@@ -71,30 +71,22 @@ def prepare(work, folder):
 
 
 def own(work, folder, threads):
-    """This package: encoding and search in one graph; `serve` sets its threads."""
+    """This package: what a `Translator` runs for a batch; `serve` sets its threads."""
     import numpy as np
     import tensorflow as tf
 
+    from keras_attention.decoding.searches import Searches
+
     translator = _translator(work)
     end = translator.tokenizer.pieces.index("[END]")
-    graphs = {}
-
-    def search(beams, length):
-        config = translator.decoding_config.replace(
-            beam_size=beams, max_extra_length=length - work.length
-        )
-        return tf.function(
-            lambda ids: translator.search(ids, config),
-            input_signature=[tf.TensorSpec([None, None], tf.int32)],
-            autograph=False,
-        )
+    search = Searches(translator.model, translator.tokenizer.vocabulary_size)
 
     def decode(task):
-        key = (task.beams, task.length)
-        if key not in graphs:
-            graphs[key] = search(*key)
+        config = translator.decoding_config.replace(
+            beam_size=task.beams, max_extra_length=task.length - work.length
+        )
         ids = np.pad(work.sources(task.rows), ((0, 0), (0, 1)), constant_values=end)
-        return graphs[key](tf.constant(ids)).ids.numpy()[:, 0].tolist()
+        return search(tf.constant(ids), config).ids[:, 0].tolist()
 
     return decode
 
