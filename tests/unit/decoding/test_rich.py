@@ -184,7 +184,9 @@ def test_an_ensemble_of_one_model_twice_is_that_model(models, translator, tokeni
         assert one.score == pytest.approx(other.score, abs=1e-4)
 
 
-@pytest.mark.parametrize("average", ["log_probabilities", "probabilities"])
+@pytest.mark.parametrize(
+    "average", ["log_probabilities", pytest.param("probabilities", marks=SLOW)]
+)
 def test_an_ensemble_searches_with_the_mean(models, tokenizer, average):
     config = DecodingConfig(beam_size=3, max_extra_length=4, coverage_penalty=0.2)
     ensemble = Ensemble(models, average)

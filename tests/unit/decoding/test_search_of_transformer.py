@@ -213,7 +213,7 @@ def test_two_hundred_random_batches(beam_size):
             )
 
 
-@pytest.mark.parametrize("rows", [1, 7, 8, 13])
+@pytest.mark.parametrize("rows", [7, 13])
 def test_threads_share_a_batch_and_keep_its_order(model, monkeypatch, rows):
     config = DecodingConfig(beam_size=2, num_hypotheses=2, max_extra_length=3)
     rng, search = np.random.default_rng(rows), Searches(model, VOCABULARY)
