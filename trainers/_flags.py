@@ -44,6 +44,8 @@ RESULTS = (
     "attention_layer",
     "return_token_log_probs",
 )
+# What the graph of an export has no part in.
+NOT_EXPORTED = (*RESULTS, "batch_tokens", "replace_unknown", "jit_compile_search")
 TFDS = ("tfds", "tfds_data_dir", "source_language", "target_language")
 _DEFINE = {
     int: flags.DEFINE_integer,

@@ -9,7 +9,7 @@ from trainers import _flags, _paths
 
 _flags.workdir()
 _flags.define("export_dir", str, "saved_models/NAME; the new version goes below it")
-DECODING = _flags.config_flags("decoding", omit=(*_flags.RESULTS, "batch_tokens"))
+DECODING = _flags.config_flags("decoding", omit=_flags.NOT_EXPORTED)
 
 
 def main():

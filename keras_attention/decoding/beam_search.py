@@ -20,15 +20,10 @@ from keras_attention.decoding.beam_steps import (
     stay_open,
 )
 from keras_attention.decoding.checks import (
-    check_alpha,
-    check_constraints,
-    check_limits,
     check_logits,
-    check_nest,
-    check_prefixes,
+    check_request,
     check_sizes,
 )
-from keras_attention.decoding.constraints import Rules
 from keras_attention.vocabulary import PAD_ID, START_ID
 
 
@@ -108,14 +103,17 @@ def beam_search(
         Vaswani et al. 2017, section 6.1; Wu et al. 2016, section 7.
     """
     sizes = check_sizes(vocabulary_size, beam_size, num_hypotheses)
-    constraints = check_constraints(suppress_ids, no_repeat_ngram_size, sizes)
-    rules = Rules(check_alpha(length_penalty_alpha), *constraints)
-    limits = check_limits(max_lengths, batch_size)
-    contexts = () if context is None else (context,)
-    rows = tf.get_static_value(tf.convert_to_tensor(batch_size))
-    state = check_nest("state", state, None if rows is None else rows * sizes.beams)
-    contexts = check_nest("context", contexts, rows)
-    prefixes = check_prefixes(prefix_ids, limits)
+    sizes, rules, limits, state, contexts, prefixes = check_request(
+        sizes,
+        state,
+        batch_size,
+        max_lengths,
+        length_penalty_alpha,
+        context,
+        prefix_ids,
+        suppress_ids,
+        no_repeat_ngram_size,
+    )
     if fixed_length is not None:
         limits = tf.minimum(limits, fixed_length)
 

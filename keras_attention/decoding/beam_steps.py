@@ -100,8 +100,7 @@ def extend(logits, beams, step, rules):
     banned = banned_ids(rules)
     kept = min(count + len(banned), vocabulary_size)
     hypotheses = tf.reshape(beams.ids, (-1, tf.shape(beams.ids)[-1]))
-    has_prefixes = beams.prefixes.shape[1] != 0
-    forced = forced_ids(beams.prefixes, step, width) if has_prefixes else None
+    forced = forced_ids(beams.prefixes, step, width)
     allowed = constrain(logits, hypotheses, forced, step, rules)
     best, ids = top_k(allowed, kept)  # (b*W, kept), the lower id first
     is_free = allowed is logits

@@ -2,10 +2,11 @@
 
 import math
 import operator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from keras_attention.decoding.constraints import Rules
 from keras_attention.vocabulary import END_ID
 
 
@@ -15,6 +16,43 @@ class Sizes(NamedTuple):
     vocabulary: int  # V
     beams: int  # W
     hypotheses: int  # N
+
+
+class Request(NamedTuple):
+    """What a search and a sampling are asked for alike, checked."""
+
+    sizes: Sizes
+    rules: Rules
+    limits: tf.Tensor  # (B,) int32
+    state: Any  # nest of tensors that lead with B * W
+    contexts: tuple  # of nothing, or of one nest of tensors that lead with B
+    prefixes: tf.Tensor  # (B, P) int32
+
+
+def check_request(
+    sizes,
+    state,
+    batch_size,
+    max_lengths,
+    length_penalty_alpha,
+    context,
+    prefix_ids,
+    suppress_ids,
+    no_repeat_ngram_size,
+):
+    """Returns the `Request` of the arguments of `beam_search`, refusing misfits."""
+    constraints = check_constraints(suppress_ids, no_repeat_ngram_size, sizes)
+    limits = check_limits(max_lengths, batch_size)
+    contexts = () if context is None else (context,)
+    rows = tf.get_static_value(tf.convert_to_tensor(batch_size))
+    return Request(
+        sizes,
+        Rules(check_alpha(length_penalty_alpha), *constraints),
+        limits,
+        check_nest("state", state, None if rows is None else rows * sizes.beams),
+        check_nest("context", contexts, rows),
+        check_prefixes(prefix_ids, limits),
+    )
 
 
 def check_sizes(vocabulary_size, beam_size, num_hypotheses):

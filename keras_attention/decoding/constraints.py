@@ -26,8 +26,10 @@ class Rules(NamedTuple):
 def forced_ids(prefixes, step, width):
     """Returns the id that each hypothesis must continue with, (b * W,), PAD for any.
 
+    None where there are no prefixes at all.
+
     Args:
-        prefixes: int32 (b, P), then PAD; P > 0.
+        prefixes: int32 (b, P), then PAD.
         step: int32 scalar.
         width: int, W.
 
@@ -36,6 +38,8 @@ def forced_ids(prefixes, step, width):
     >>> forced_ids(tf.constant([[7, 8]]), 1, width=2).numpy().tolist()
     [8, 8]
     """
+    if prefixes.shape[1] == 0:
+        return None
     length = tf.shape(prefixes)[1]
     column = tf.gather(prefixes, tf.minimum(step, length - 1), axis=1)
     return tf.repeat(tf.where(step < length, column, PAD_ID), width)

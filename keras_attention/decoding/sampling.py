@@ -8,17 +8,12 @@ from keras_attention.decoding.beam_steps import (
     length_penalty,
 )
 from keras_attention.decoding.checks import (
-    check_alpha,
-    check_constraints,
-    check_limits,
     check_logits,
-    check_nest,
-    check_prefixes,
+    check_request,
     check_sampling,
     check_sizes,
 )
 from keras_attention.decoding.constraints import (
-    Rules,
     banned_ids,
     constrain,
     forced_ids,
@@ -66,8 +61,8 @@ def sample(
     Returns:
         `BeamSearchOutput`, the hypotheses of a sentence sorted by their scores: the
         model's own log-probability, of all ids and at temperature 1, over the length
-        penalty. Equal ones may occur. One that reaches its
-        limit, or that nothing is allowed to follow, has no END.
+        penalty. Equal ones may occur. One that reaches its limit, or that nothing is
+        allowed to follow, has no END.
 
     Raises:
         ValueError: a value that does not fit.
@@ -84,37 +79,38 @@ def sample(
         Fan et al. 2018 (top-k), Holtzman et al. 2020 (top-p).
     """
     sizes = check_sizes(vocabulary_size, num_hypotheses, num_hypotheses)
-    constraints = check_constraints(suppress_ids, no_repeat_ngram_size, sizes)
-    rules = Rules(check_alpha(length_penalty_alpha), *constraints)
     nucleus = check_sampling(temperature, top_k, top_p, sizes)
-    limits = check_limits(max_lengths, batch_size)
-    rows = tf.get_static_value(tf.convert_to_tensor(batch_size))
-    state = check_nest("state", state, None if rows is None else rows * sizes.beams)
-    contexts = () if context is None else (context,)
-    contexts = check_nest("context", contexts, rows)
-    prefixes = check_prefixes(prefix_ids, limits)
-    width, has_prefixes = sizes.beams, prefixes.shape[1] != 0
-    longest = tf.reduce_max(tf.concat([limits, [0]], 0))
+    sizes, rules, limits, state, contexts, prefixes = check_request(
+        sizes,
+        state,
+        batch_size,
+        max_lengths,
+        length_penalty_alpha,
+        context,
+        prefix_ids,
+        suppress_ids,
+        no_repeat_ngram_size,
+    )
+    width, longest = sizes.beams, tf.reduce_max(tf.concat([limits, [0]], 0))
     chances = _chances(keys, seed, width, longest)  # (B * N, T)
     limits = tf.repeat(limits, width)
 
     def turn(step, ids, lengths, log_probs, open_rows, state, contexts):
         last = tf.where(step > 0, ids[:, tf.maximum(step - 1, 0)], START_ID)
         logits, state, *changed = step_fn(last, step, state, *contexts)
+        contexts = tuple(changed) or contexts
         logits = check_logits(logits, sizes.vocabulary)
         allowed = suppress(logits, banned_ids(rules))
-        forced = forced_ids(prefixes, step, width) if has_prefixes else None
+        forced = forced_ids(prefixes, step, width)
         allowed = constrain(allowed, ids, forced, step, rules)
         # Where nothing is allowed any more, what there is stays as it is.
         open_rows &= tf.reduce_max(allowed, axis=-1) > NEVER
         chosen = draw(allowed, chances[:, step], *nucleus)
         picked = tf.gather(tf.nn.log_softmax(logits), chosen, batch_dims=1)
         log_probs += tf.where(open_rows, picked, 0.0)
-        is_next = open_rows[:, None] & (tf.range(longest) == step)
-        ids = tf.where(is_next, chosen[:, None], ids)
+        ids = _write(ids, chosen, step, open_rows)
         lengths += tf.cast(open_rows, tf.int32)
         open_rows &= (chosen != END_ID) & (lengths < limits)
-        contexts = tuple(changed) or contexts
         return step + 1, ids, lengths, log_probs, open_rows, state, contexts
 
     variables = (*_start(limits, longest), state, contexts)
@@ -125,6 +121,12 @@ def sample(
         shape_invariants=_invariants(variables),
     )
     return _sorted(*found[1:4], width, rules.alpha)
+
+
+def _write(ids, chosen, step, rows):
+    """Writes column `step` of the rows that are open."""
+    is_next = rows[:, None] & (tf.range(tf.shape(ids)[1]) == step)
+    return tf.where(is_next, chosen[:, None], ids)
 
 
 def _start(limits, longest):

@@ -6,8 +6,11 @@ import keras
 import numpy as np
 
 from keras_attention import ops
-from keras_attention.decoding.translator import Translator
-from keras_attention.export.folders import flush_folder, unfinished_folder
+from keras_attention.export.folders import (
+    check_translator,
+    flush_folder,
+    unfinished_folder,
+)
 from keras_attention.files import flush_to_disk
 from keras_attention.vocabulary import END, START, UNK
 
@@ -84,11 +87,7 @@ def export_ctranslate2(translator, directory, quantization="float32"):
 
 def _check(translator, directory, quantization):
     """Refuses what cannot be written, before anything is."""
-    if not isinstance(translator, Translator):
-        raise ValueError(
-            f"`translator` must be a keras_attention.Translator. Received: "
-            f"{translator!r}. Make one of a model, a tokenizer and a DecodingConfig."
-        )
+    check_translator(translator)
     if quantization not in QUANTIZATIONS:
         raise ValueError(
             f"`quantization` must be one of {', '.join(QUANTIZATIONS)}. Received: "

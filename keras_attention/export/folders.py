@@ -1,10 +1,11 @@
-"""Folders that are finished under another name and appear in one step."""
+"""What exports share: folders that are finished under another name, and a check."""
 
 import contextlib
 import pathlib
 import shutil
 import tempfile
 
+from keras_attention.decoding.translator import Translator
 from keras_attention.files import flush_to_disk
 
 
@@ -37,3 +38,12 @@ def flush_folder(folder):
     """Waits until the disk holds every file, so that a crash cannot halve one."""
     for path in (*folder.rglob("*"), folder):
         flush_to_disk(path)
+
+
+def check_translator(translator):
+    """Raises a ValueError unless it is a `Translator`."""
+    if not isinstance(translator, Translator):
+        raise ValueError(
+            f"`translator` must be a keras_attention.Translator. Received: "
+            f"{translator!r}. Make one of a model, a tokenizer and a DecodingConfig."
+        )

@@ -6,8 +6,11 @@ import pathlib
 
 import tensorflow as tf
 
-from keras_attention.decoding.translator import Translator
-from keras_attention.export.folders import flush_folder, unfinished_folder
+from keras_attention.export.folders import (
+    check_translator,
+    flush_folder,
+    unfinished_folder,
+)
 from keras_attention.export.guard import check_restored, check_self_contained
 from keras_attention.export.translation_module import SIGNATURE, TranslationModule
 from keras_attention.files import flush_to_disk
@@ -50,11 +53,7 @@ def export_saved_model(translator, directory):
     ...     export_saved_model(translator, folder).name
     '1'
     """
-    if not isinstance(translator, Translator):
-        raise ValueError(
-            f"`translator` must be a keras_attention.Translator. Received: "
-            f"{translator!r}. Make one of a model, a tokenizer and a DecodingConfig."
-        )
+    check_translator(translator)
     directory = pathlib.Path(directory)
     if directory.exists() and not directory.is_dir():
         raise ValueError(

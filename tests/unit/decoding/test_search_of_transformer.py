@@ -32,19 +32,17 @@ def randomise(model, seed):
             weight.assign(rng.normal(0, 2.0 * size, weight.shape))
 
 
+def small_model(seed, **options):
+    sizes = {"num_layers": 2, "model_dim": 16, "num_heads": 2, "feed_forward_dim": 32}
+    config = TransformerConfig(vocabulary_size=VOCABULARY, **sizes, **options)
+    model = build_transformer(config)
+    randomise(model, seed)
+    return model
+
+
 @pytest.fixture(scope="module", params=VARIANTS)
 def model(request):
-    config = TransformerConfig(
-        vocabulary_size=VOCABULARY,
-        num_layers=2,
-        model_dim=16,
-        num_heads=2,
-        feed_forward_dim=32,
-        **VARIANTS[request.param],
-    )
-    model = build_transformer(config)
-    randomise(model, seed=0)
-    return model
+    return small_model(seed=0, **VARIANTS[request.param])
 
 
 def test_cached_logits_are_those_of_the_whole_target(model):
@@ -173,15 +171,7 @@ def test_a_translator_follows_its_model_and_scores_as_it_searches():
 @pytest.mark.parametrize("beam_size", [1, 4])
 def test_two_hundred_random_batches(beam_size):
     """Batched = alone = in any order = with any padding."""
-    config = TransformerConfig(
-        vocabulary_size=VOCABULARY,
-        num_layers=2,
-        model_dim=16,
-        num_heads=2,
-        feed_forward_dim=32,
-    )
-    model = build_transformer(config)
-    randomise(model, seed=4)
+    model = small_model(seed=4)
     searches = Searches(model, VOCABULARY)
     decoding = DecodingConfig(beam_size=beam_size, max_extra_length=5)
     rng = np.random.default_rng(beam_size)
