@@ -22,6 +22,7 @@ from keras_attention.decoding.beam_steps import (
 from keras_attention.decoding.checks import (
     check_logits,
     check_request,
+    check_sentence_sizes,
     check_sizes,
 )
 from keras_attention.vocabulary import PAD_ID, START_ID
@@ -42,6 +43,7 @@ def beam_search(
     no_repeat_ngram_size=0,
     bonus_fn=None,
     fixed_length=None,
+    sentence_sizes=None,
 ):
     """Searches the best continuations of START for every sentence of a batch.
 
@@ -68,7 +70,7 @@ def beam_search(
         max_lengths: (B,) int32, the most ids of a hypothesis, END counted. Where it
             is 0 the answer is the empty hypothesis: length 0, score 0.
         beam_size: W.
-        length_penalty_alpha: alpha >= 0, a number or a float32 scalar.
+        length_penalty_alpha: alpha >= 0, a number or float32, scalar or (B,).
         num_hypotheses: N, at most W.
         context: nest of tensors that lead with B, never tiled or reordered; given
             to `step_fn` only if it is not None.
@@ -82,6 +84,8 @@ def beam_search(
             the paper).
         fixed_length: int, for XLA: T. No sentence leaves the batch before all have
             ended, and all shapes stay as they are; limits beyond T are cut.
+        sentence_sizes: `SentenceSizes` within W and N: each sentence is searched as
+            if it were alone with these. None = W and N for all.
 
     Returns:
         `BeamSearchOutput` of ids (B, N, T) int32, lengths (B, N) int32 and scores
@@ -126,14 +130,15 @@ def beam_search(
             bonuses = tf.reshape(bonus_fn(state), (-1, sizes.beams))
             beams = beams._replace(bonuses=bonuses)
         extensions = extend(logits, beams, step, rules)
-        pool = collect_ended(pool, beams, extensions, step, rules.alpha)
+        pool = collect_ended(pool, beams, extensions, step)
         beams, parents = stay_open(beams, extensions, step)
         state = _reorder(state, parents)
         return step + 1, beams, pool, has_ended(beams, pool, step + 1), state, contexts
 
     length = tf.reduce_max(tf.concat([limits, [0]], 0))
     length = length if fixed_length is None else fixed_length
-    beams, pool = _start(limits, prefixes, sizes, rules.alpha, length)
+    own = check_sentence_sizes(sentence_sizes, limits)
+    beams, pool = _start(limits, prefixes, sizes, rules.alpha, length, own)
     # A sentence with limit 0 has ended before the first step: its first hypothesis is
     # the empty one.
     ended = limits <= 0
@@ -141,19 +146,22 @@ def beam_search(
     output = pool._replace(scores=tf.where(is_empty, 0.0, pool.scores))
     variables = (tf.constant(0), beams, pool, ended, state, contexts)
     if fixed_length is not None:
-        return _search_all(turn, variables, output, rules.alpha)
-    return _cut(_search(turn, variables, output, rules.alpha))
+        return _search_all(turn, variables, output)
+    return _cut(_search(turn, variables, output))
 
 
-def _start(limits, prefixes, sizes, alpha, length):
+def _start(limits, prefixes, sizes, alpha, length, own):
     """Returns beams with one empty hypothesis a sentence, and empty slots."""
     rows = tf.size(limits)
     shape = (rows, sizes.beams)
+    alphas = tf.broadcast_to(alpha, [rows])
     first = tf.range(sizes.beams) == 0
     beams = Beams(
         sentences=tf.range(rows),
         limits=limits,
-        penalties=length_penalty(limits, alpha),
+        alphas=alphas[:, None],
+        penalties=length_penalty(limits, alphas),
+        sizes=own,
         prefixes=prefixes,
         ids=tf.fill((*shape, length), PAD_ID),
         last_ids=tf.fill(shape, START_ID),
@@ -169,7 +177,7 @@ def _start(limits, prefixes, sizes, alpha, length):
     return beams, pool
 
 
-def _search(turn, variables, output, alpha):
+def _search(turn, variables, output):
     """Turns until all sentences have ended and left the batch; returns the output."""
     variables = _drop(*variables)
     invariants = _invariants(variables)
@@ -183,9 +191,7 @@ def _search(turn, variables, output, alpha):
             shape_invariants=invariants,
         )
         step, beams, pool, ended, *_ = variables
-        output = _record(
-            output, ended, beams.sentences, found(beams, pool, step, alpha)
-        )
+        output = _record(output, ended, beams.sentences, found(beams, pool, step))
         return *_drop(*variables), output
 
     shapes = tf.nest.map_structure(lambda x: x.shape, output)
@@ -218,7 +224,7 @@ def _drop(step, beams, pool, ended, state, contexts):
     return step, *sentences, _gather(state, rows), _gather(contexts, kept)
 
 
-def _search_all(turn, variables, output, alpha):
+def _search_all(turn, variables, output):
     """The same with fixed shapes: rows that have ended go on and are not read."""
 
     def body(step, beams, pool, ended, state, contexts, output):
@@ -226,7 +232,7 @@ def _search_all(turn, variables, output, alpha):
             step, beams, pool, ended, state, contexts
         )
         just_now = ends & ~ended
-        output = _choose(just_now, found(beams, new_pool, step, alpha), output)
+        output = _choose(just_now, found(beams, new_pool, step), output)
         pool = _choose(ended, pool, new_pool)
         return step, beams, pool, ended | ends, state, contexts, output
 

@@ -31,12 +31,21 @@ class BeamSearchOutput(NamedTuple):
     scores: tf.Tensor  # (B, N) float32, log-probability over the length penalty
 
 
+class SentenceSizes(NamedTuple):
+    """Sizes of a search that differ from sentence to sentence."""
+
+    beams: tf.Tensor  # (B,) int32, from 1 to W
+    hypotheses: tf.Tensor  # (B,) int32, from 1 to N, and at most as many as beams
+
+
 class Beams(NamedTuple):
     """The open hypotheses of the b <= B sentences that are still searched."""
 
     sentences: tf.Tensor  # (b,) int32, the row of each in the whole batch
     limits: tf.Tensor  # (b,) int32, the length at which its search stops
+    alphas: tf.Tensor  # (b, 1) float32, of the length penalty
     penalties: tf.Tensor  # (b,) float32, the length penalty at the limit
+    sizes: tuple  # of nothing, or of one `SentenceSizes` (b,)
     prefixes: tf.Tensor  # (b, P) int32, what hypotheses begin with, then PAD
     ids: tf.Tensor  # (b, W, T) int32, PAD where none is yet
     last_ids: tf.Tensor  # (b, W) int32, the ids that the next step reads
@@ -57,7 +66,7 @@ def length_penalty(lengths, alpha):
 
     Args:
         lengths: int32 tensor of any shape, END counted.
-        alpha: float or float32 scalar; 0 = no penalty.
+        alpha: float or float32 tensor that broadcasts to them; 0 = no penalty.
 
     Example:
 
@@ -118,18 +127,28 @@ def extend(logits, beams, step, rules):
     log_probs, places = tf.math.top_k(
         tf.reshape(log_probs, (-1, width * kept)), count
     )  # (b, E), the earlier beam first
+    for own in beams.sizes:  # a narrower beam takes fewer, the greedy one a single one
+        taken = tf.where(own.beams > 1, 2 * own.beams, 1)
+        log_probs = _first(log_probs, taken)
     ids = tf.gather(tf.reshape(ids, (-1, width * kept)), places, batch_dims=1)
     return Extensions(parents=places // kept, ids=ids, log_probs=log_probs)
 
 
-def collect_ended(pool, beams, extensions, step, alpha):
+def _first(values, counts):
+    """Returns (b, n) with -inf behind the first `counts` (b,) of each row."""
+    return tf.where(tf.range(values.shape[1]) < counts[:, None], values, NEVER)
+
+
+def collect_ended(pool, beams, extensions, step):
     """Returns the best of the pool and of the extensions that end in END."""
     slots, length = pool.scores.shape[1], step + 1
-    scores = normalize(extensions.log_probs, length_penalty(length, alpha))
+    scores = normalize(extensions.log_probs, length_penalty(length, beams.alphas))
     scores += tf.gather(beams.bonuses, extensions.parents, batch_dims=1)
     scores = tf.where(extensions.ids == END_ID, scores, NEVER)
     # The pool comes first, and top_k prefers the first of equals.
     scores, best = tf.math.top_k(tf.concat([pool.scores, scores], axis=1), slots)
+    for own in beams.sizes:
+        scores = _first(scores, own.hypotheses)
     is_old = best < slots
     new = tf.maximum(best - slots, 0)
     parents = tf.gather(extensions.parents, new, batch_dims=1)
@@ -154,6 +173,8 @@ def stay_open(beams, extensions, step):
         bonuses = beams.bonuses
     else:
         log_probs, best = tf.math.top_k(log_probs, width)
+        for own in beams.sizes:
+            log_probs = _first(log_probs, own.beams)
         parents = tf.gather(extensions.parents, best, batch_dims=1)
         last_ids = tf.gather(extensions.ids, best, batch_dims=1)
         ids = tf.gather(beams.ids, parents, batch_dims=1)
@@ -173,14 +194,19 @@ def has_ended(beams, pool, length):
     # Log-probabilities only fall, the penalty is largest at the limit, and no bonus
     # is above 0.
     bound = normalize(beams.log_probs[:, 0], beams.penalties)
-    return (length >= beams.limits) | (bound <= pool.scores[:, -1])
+    worst = pool.scores[:, -1]
+    for own in beams.sizes:
+        worst = tf.gather(pool.scores, own.hypotheses - 1, batch_dims=1)
+    return (length >= beams.limits) | (bound <= worst)
 
 
-def found(beams, pool, length, alpha):
+def found(beams, pool, length):
     """Returns what b sentences give if they end now: (b, N, T), (b, N), (b, N)."""
-    slots = pool.scores.shape[1]
-    scores = normalize(beams.log_probs, length_penalty(length, alpha)) + beams.bonuses
+    slots, penalties = pool.scores.shape[1], length_penalty(length, beams.alphas)
+    scores = normalize(beams.log_probs, penalties) + beams.bonuses
     open_scores, best = tf.math.top_k(scores, slots)
+    for own in beams.sizes:
+        open_scores = _first(open_scores, own.hypotheses)
     is_open = pool.scores[:, :1] == NEVER  # (b, 1), the pool is empty
     scores = tf.where(is_open, open_scores, pool.scores)
     open_ids = tf.gather(beams.ids, best, batch_dims=1)

@@ -47,7 +47,7 @@ def check_request(
     rows = tf.get_static_value(tf.convert_to_tensor(batch_size))
     return Request(
         sizes,
-        Rules(check_alpha(length_penalty_alpha), *constraints),
+        Rules(check_alpha(length_penalty_alpha, limits), *constraints),
         limits,
         check_nest("state", state, None if rows is None else rows * sizes.beams),
         check_nest("context", contexts, rows),
@@ -77,15 +77,36 @@ def check_sizes(vocabulary_size, beam_size, num_hypotheses):
     return Sizes(*sizes)
 
 
-def check_alpha(alpha):
-    """Returns alpha as a float32 scalar; what is known of it is checked."""
-    value = tf.get_static_value(tf.convert_to_tensor(alpha, tf.float32))
-    if value is not None and not 0 <= value < math.inf:
+def check_alpha(alpha, limits):
+    """Returns alpha as float32, scalar or (B,); what is known of it is checked."""
+    alphas = tf.convert_to_tensor(alpha, tf.float32)
+    value = tf.get_static_value(alphas)
+    if value is not None and not all(0 <= x < math.inf for x in value.flat):
         raise ValueError(
             "`length_penalty_alpha` must be a finite number of at least 0. Received: "
             f"length_penalty_alpha={alpha}. Pass 0 for no length penalty."
         )
-    return tf.convert_to_tensor(alpha, tf.float32)
+    if alphas.shape.rank != 0 and not alphas.shape.is_compatible_with(limits.shape):
+        raise ValueError(
+            "`length_penalty_alpha` must be a scalar or have the shape (batch_size,). "
+            f"Received: shape {alphas.shape}, batch_size={limits.shape[0]}."
+        )
+    return alphas
+
+
+def check_sentence_sizes(sizes, limits):
+    """Returns () or (`SentenceSizes` of int32 (B,),)."""
+    if sizes is None:
+        return ()
+    sizes = type(sizes)(*(tf.convert_to_tensor(x, tf.int32) for x in sizes))
+    for name, values in sizes._asdict().items():
+        if not values.shape.is_compatible_with(limits.shape):
+            raise ValueError(
+                f"`sentence_sizes.{name}` must have the shape (batch_size,), one size "
+                f"a sentence. Received: shape {values.shape}, "
+                f"batch_size={limits.shape[0]}."
+            )
+    return (sizes,)
 
 
 def check_limits(max_lengths, batch_size):

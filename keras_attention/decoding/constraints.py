@@ -18,7 +18,7 @@ FEW = 8  # ids that cost less when the best are chosen than among all logits
 class Rules(NamedTuple):
     """What all steps of a search obey."""
 
-    alpha: tf.Tensor  # float32 scalar, of the length penalty
+    alpha: tf.Tensor  # float32, scalar or (B,), of the length penalty
     suppress_ids: tuple  # ids that are never chosen
     no_repeat_ngram_size: int  # 0 = repeats are allowed
 

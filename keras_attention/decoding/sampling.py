@@ -93,6 +93,7 @@ def sample(
     )
     width, longest = sizes.beams, tf.reduce_max(tf.concat([limits, [0]], 0))
     chances = _chances(keys, seed, width, longest)  # (B * N, T)
+    alphas = tf.repeat(tf.broadcast_to(rules.alpha, tf.shape(limits)), width)
     limits = tf.repeat(limits, width)
 
     def turn(step, ids, lengths, log_probs, open_rows, state, contexts):
@@ -120,7 +121,7 @@ def sample(
         variables,
         shape_invariants=_invariants(variables),
     )
-    return _sorted(*found[1:4], width, rules.alpha)
+    return _sorted(*found[1:4], width, alphas)
 
 
 def _write(ids, chosen, step, rows):
