@@ -21,6 +21,7 @@ BINARIES = (
     "score",
     "export_translation",
     "export_ctranslate2",
+    "request_translation",
 )
 
 setup(
@@ -56,6 +57,8 @@ setup(
     extras_require={
         # For `export_ctranslate2` only; the 4.x line keeps its model format.
         "ctranslate2": ["ctranslate2>=4.8,<5"],
+        # For `export.client` and `request_translation`: the messages of the server.
+        "client": ["tensorflow-serving-api>=2.21,<2.22", "requests>=2.32,<3"],
         "test": [
             "build>=1.2",
             "ctranslate2>=4.8,<5",

@@ -41,6 +41,13 @@ def lines(source, what):
         yield from stream
 
 
+def count(source):
+    """Returns how many lines `lines` gives, or None where that is not known before."""
+    if not source or not pathlib.Path(source).is_file():
+        return None
+    return sum(1 for _ in lines(source, "--input"))
+
+
 @contextlib.contextmanager
 def writing(target):
     """Gives a function that writes text at once, as UTF-8, to a file or to stdout.

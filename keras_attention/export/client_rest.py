@@ -57,7 +57,7 @@ class RestTransport:
             outputs = {names[0]: outputs}
         try:
             return {name: _to_array(values) for name, values in outputs.items()}
-        except (TypeError, ValueError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise unexpected(request, str(error)) from error
 
     def status(self, request, timeout):
@@ -69,7 +69,9 @@ class RestTransport:
                 for each in answer["model_version_status"]
             }
         except (KeyError, TypeError, ValueError) as error:
-            raise unexpected(request, f"no status of a model in it ({error})") from error
+            raise unexpected(
+                request, f"no status of a model in it ({error})"
+            ) from error
 
     def signatures(self, request, timeout):
         """Returns {name: (names of inputs, names of outputs)}."""
@@ -132,7 +134,7 @@ class RestTransport:
             for chunk in response.iter_content(_CHUNK):
                 content += chunk
                 if len(content) > self._max_bytes:
-                    detail = f"the answer is larger than `max_message_bytes`"
+                    detail = "the answer is larger than `max_message_bytes`"
                     raise explained("RESOURCE_EXHAUSTED", detail, request)
                 if time.monotonic() > ends:
                     raise explained("DEADLINE_EXCEEDED", "a slow answer", request)

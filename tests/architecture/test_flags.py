@@ -21,6 +21,8 @@ PARTS = {
 BINARIES = sorted(
     path.stem for path in (ROOT / "trainers").glob("[a-z]*.py") if path.stem != "_flags"
 )
+# Every binary names a run, but those that only need what was made of one.
+MAIN_FLAG = {"request_translation": b"--address"}
 CPU_SECONDS = 2.0  # of a process that only answers about its flags
 
 
@@ -109,7 +111,7 @@ def test_the_console_script_has_the_help_of_the_module(name):
     command = [sys.executable, "-c", script]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
     assert said.returncode == 0
-    assert b"--workdir" in said.stdout
+    assert MAIN_FLAG.get(name, b"--workdir") in said.stdout
     flags = [line.split(b":")[0] for line in said.stdout.splitlines() if b"--" in line]
     module = run(name, "--help").stdout.splitlines()
     assert flags == [line.split(b":")[0] for line in module if b"--" in line]
@@ -125,7 +127,7 @@ def test_answers_about_flags_at_once(name, flag):
     assert spent < CPU_SECONDS
     if flag == "--help":
         assert result.returncode == 0
-        assert b"--workdir" in result.stdout
+        assert MAIN_FLAG.get(name, b"--workdir") in result.stdout
     else:
         assert result.returncode == 2
         assert result.stderr.count(b"\n") == 1

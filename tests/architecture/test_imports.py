@@ -51,6 +51,8 @@ INSIDE_FUNCTIONS_ONLY = {
     "sentencepiece",
     "ctranslate2",
     "requests",
+    "grpc",
+    "tensorflow_serving",
 }
 SOURCES = sorted(
     path.relative_to(ROOT)
