@@ -171,6 +171,10 @@ class SentencePieces(tf.Module):
         ids = tf.range(self.vocabulary_size)
         return [p.decode() for p in self._tokenizer.id_to_string(ids).numpy()]
 
+    def id_to_piece(self, ids):
+        """Integers of any shape, each inside the vocabulary -> pieces."""
+        return self._tokenizer.id_to_string(ids)
+
     def tokenize(self, texts):
         """Clean texts (B,) -> int32 ragged (B, None)."""
         return self._tokenizer.tokenize(texts)

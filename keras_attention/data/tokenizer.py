@@ -156,9 +156,23 @@ class SubwordTokenizer(tf.Module):
             )
         ended = tf.cumsum(tf.cast(tf.equal(ids, END_ID), tf.int32), axis=1) > 0
         kept = ~ended & tf.not_equal(ids, PAD_ID) & tf.not_equal(ids, START_ID)
-        known = (ids >= 0) & (ids < self.vocabulary_size)
-        ids = tf.ragged.boolean_mask(tf.where(known, ids, UNK_ID), kept)
+        ids = tf.ragged.boolean_mask(self._known(ids), kept)
         return valid_utf8(self._engine.detokenize(ids))
+
+    def id_to_piece(self, ids):
+        """Spells subword ids, the special ones too; usable in a graph.
+
+        Args:
+            ids: integers of any shape. Ids outside the vocabulary count as `[UNK]`.
+
+        Returns:
+            tf.string of that shape.
+        """
+        ids = tf.cast(tf.convert_to_tensor(ids), tf.int32)
+        return self._engine.id_to_piece(self._known(ids))
+
+    def _known(self, ids):
+        return tf.where((ids >= 0) & (ids < self.vocabulary_size), ids, UNK_ID)
 
     def save(self, directory):
         """Writes the model and, last, `tokenizer.json` with its sha256."""

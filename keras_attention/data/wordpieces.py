@@ -154,6 +154,10 @@ class WordPieces(tf.Module):
         """Returns the pieces as a list of str, in the order of their ids."""
         return list(self._pieces)
 
+    def id_to_piece(self, ids):
+        """Integers of any shape, each inside the vocabulary -> pieces."""
+        return tf.gather(tf.constant(self._pieces), ids)
+
     def tokenize(self, texts):
         """Clean texts (B,) -> int32 ragged (B, None)."""
         ids = self._tokenizer.tokenize(split_words(texts)).merge_dims(1, 2)

@@ -76,10 +76,17 @@ def token_log_probs(model, source_ids, label_ids):
 
 
 def attention(model, source_ids, label_ids, layer):
-    """Returns (B, T, S) float32, the mean of the heads of one decoder block."""
+    """Returns (B, T, S) float32, the mean of the heads of one decoder block.
+
+    Args:
+        model, source_ids, label_ids: as for `token_log_probs`.
+        layer: int, or int32 scalar tensor.
+    """
     inputs = _inputs(source_ids, label_ids)
     kinds = model.attention_weights(inputs["source_ids"], inputs["target_ids"])
-    blocks = tf.stack(kinds["encoder_decoder"])  # (N, B, H, T, S)
+    blocks = kinds["encoder_decoder"]  # of (B, H, T, S)
+    if not isinstance(layer, int):
+        blocks = tf.stack(blocks)
     return tf.reduce_mean(blocks[layer], axis=1)
 
 

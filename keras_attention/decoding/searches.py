@@ -122,12 +122,13 @@ class Searches:
         self,
         source_ids,
         config,
-        prefix_ids,
-        alpha,
-        extra,
-        longest=NO_LIMIT,
-        seed=1,
+        prefix_ids=None,
+        alpha=None,
+        extra=None,
+        longest=None,
+        seed=None,
         fixed_length=None,
+        sentence_sizes=None,
     ):
         """Searches inside a graph.
 
@@ -135,12 +136,17 @@ class Searches:
             source_ids: (B, S) int32, pieces and END, then PAD. A row without pieces
                 is not searched: length 0, score 0.
             config: `DecodingConfig`, for what is not fed.
-            prefix_ids: (B, P) int32, then PAD; P = 0 for none.
-            alpha, extra, longest, seed: scalars in place of the configuration's
+            prefix_ids: (B, P) int32, then PAD; P = 0, or None, for none.
+            alpha, extra, longest, seed: in place of the configuration's
                 `length_penalty_alpha`, `max_extra_length`, `max_length` and
-                `sampling_seed`.
+                `sampling_seed`; scalars, all but the last perhaps (B,).
             fixed_length: int, for XLA; see `beam_search`.
+            sentence_sizes: see `beam_search`.
         """
+        given = zip((alpha, extra, longest, seed), self.fed(config), strict=True)
+        alpha, extra, longest, seed = (y if x is None else x for x, y in given)
+        if prefix_ids is None:
+            prefix_ids = tf.zeros((tf.shape(source_ids)[0], 0), tf.int32)
         limits = self._limits(source_ids, prefix_ids, extra, longest)
         beams = config.num_hypotheses if config.sampling else config.beam_size
         model, rows = self._model, tf.shape(source_ids)[0]
@@ -177,6 +183,7 @@ class Searches:
             beam_size=beams,
             bonus_fn=bonus_fn,
             fixed_length=fixed_length,
+            sentence_sizes=sentence_sizes,
             **common,
         )
 

@@ -204,30 +204,28 @@ class Translator:
             truncated: (B,) bool, whether pieces were cut off.
         """
         source_ids, lengths = self._encode(texts)
-        return source_ids.to_tensor(PAD_ID), lengths > self._most_pieces()
+        return source_ids.to_tensor(PAD_ID), lengths > self.most_pieces()
 
-    def search(self, source_ids, config=None, alpha=None, extra=None):
+    def most_pieces(self, config=None):
+        """Returns how many pieces of a source the model reads, END left out."""
+        most = (config or self.decoding_config).max_source_length
+        table = self.model.max_decoding_length
+        return most if table is None else min(most, table - 1)
+
+    def search(self, source_ids, config=None, **fed):
         """Searches the translations of encoded sources; usable in a graph.
 
         Args:
             source_ids: (B, S) int32, pieces and END, then PAD. A row without pieces
                 is not searched: length 0, score 0.
             config: `DecodingConfig`; None = the translator's own.
-            alpha: float32 scalar in place of the configuration's
-                `length_penalty_alpha`, so that it can be fed to a graph.
-            extra: int32 scalar in place of its `max_extra_length`.
+            **fed: `alpha`, `extra` and others in place of what the configuration
+                says, so that they can be fed to a graph; see `Searches.search`.
 
         Returns:
             `BeamSearchOutput`.
         """
-        config = config or self.decoding_config
-        alpha = config.length_penalty_alpha if alpha is None else alpha
-        extra = config.max_extra_length if extra is None else extra
-        _, _, longest, seed = self._searches.fed(config)
-        no_prefix = tf.zeros((tf.shape(source_ids)[0], 0), tf.int32)
-        return self._searches.search(
-            source_ids, config, no_prefix, alpha, extra, longest, seed
-        )
+        return self._searches.search(source_ids, config or self.decoding_config, **fed)
 
     def _translate(self, texts, prefixes, config, first_line, before_batch):
         source_ids, lengths = self._encode(texts, config)
@@ -268,20 +266,14 @@ class Translator:
             )
         return ids
 
-    def _most_pieces(self, config=None):
-        """Returns how many pieces of a source the model reads, END left out."""
-        most = (config or self.decoding_config).max_source_length
-        table = self.model.max_decoding_length
-        return most if table is None else min(most, table - 1)
-
     def _encode(self, texts, config=None):
         """Returns ragged source ids with END, and the lengths before any cut."""
         pieces = self.tokenizer.tokenize(texts)
         lengths = tf.cast(pieces.row_lengths(), tf.int32)
-        return append_end(pieces[:, : self._most_pieces(config)]), lengths
+        return append_end(pieces[:, : self.most_pieces(config)]), lengths
 
     def _warn_of_cuts(self, lengths, first_line, config=None):
-        most = self._most_pieces(config)
+        most = self.most_pieces(config)
         for row in np.flatnonzero(lengths > most):
             logging.warning(
                 "Line %d: the source has %d pieces and was cut at %d.",

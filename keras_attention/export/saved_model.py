@@ -12,7 +12,7 @@ from keras_attention.export.folders import (
     unfinished_folder,
 )
 from keras_attention.export.guard import check_restored, check_self_contained
-from keras_attention.export.translation_module import SIGNATURE, TranslationModule
+from keras_attention.export.translation_module import TranslationModule
 from keras_attention.files import flush_to_disk
 
 MANIFEST = "manifest.json"
@@ -64,7 +64,7 @@ def export_saved_model(translator, directory):
     with unfinished_folder(directory) as folder:
         module = TranslationModule(translator)
         tf.saved_model.save(module, str(folder), signatures=module.signatures)
-        _write_manifest(translator, folder / MANIFEST)
+        _write_manifest(translator, module, folder / MANIFEST)
         check_restored(folder)
         check_self_contained(folder, _private_folders(directory, folder))
         flush_folder(folder)
@@ -91,11 +91,11 @@ def _last_version(directory):
     return max((int(x) for x in names if x.isascii() and x.isdigit()), default=0)
 
 
-def _write_manifest(translator, path):
+def _write_manifest(translator, module, path):
     """Says what the version was made of, beside the graph."""
     tokenizer = translator.tokenizer
     manifest = {
-        "signature": SIGNATURE,
+        "signatures": sorted(module.signatures),
         "transformer": translator.model.transformer_config.to_dict(),
         "decoding": translator.decoding_config.to_dict(),
         "tokenizer": {

@@ -6,12 +6,13 @@ import pytest
 from keras_attention.config import DecodingConfig, TransformerConfig
 from keras_attention.data.tokenizer import SubwordTokenizer
 from keras_attention.decoding.translator import Translator
+from keras_attention.export.translation_module import TranslationModule
 from keras_attention.models.build import build_transformer
 
 LINES = ["to be or not to be", "that is the question"] * 4
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def translator():
     keras.utils.set_random_seed(1)
     tokenizer = SubwordTokenizer.learn_from_lines(LINES, 24)
@@ -21,4 +22,13 @@ def translator():
     decoding = DecodingConfig(
         beam_size=2, max_extra_length=2, max_source_length=6, num_hypotheses=2
     )
-    return Translator(build_transformer(config), tokenizer, decoding)
+    model = build_transformer(config)
+    for weight in model.trainable_weights:
+        weight.assign(weight * 2.0)
+    return Translator(model, tokenizer, decoding)
+
+
+@pytest.fixture(scope="session")
+def module(translator):
+    """All signatures, beams of up to 5; traced once."""
+    return TranslationModule(translator, max_beam_size=5)

@@ -124,7 +124,7 @@ def test_a_path_of_this_machine_is_refused(quick, translator, tmp_path, monkeypa
     monkeypatch.setattr(
         saved_model,
         "_write_manifest",
-        lambda translator, path: path.write_text(str(tmp_path)),
+        lambda translator, module, path: path.write_text(str(tmp_path)),
     )
     with pytest.raises(ValueError, match="needs no file of this machine"):
         export_saved_model(translator, tmp_path)

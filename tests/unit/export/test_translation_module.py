@@ -3,12 +3,9 @@
 import pytest
 import tensorflow as tf
 
+from keras_attention.decoding.ensemble import Ensemble
+from keras_attention.decoding.translator import Translator
 from keras_attention.export.translation_module import TranslationModule
-
-
-@pytest.fixture(scope="module")
-def module(translator):
-    return TranslationModule(translator)
 
 
 def call(module, texts):
@@ -16,19 +13,97 @@ def call(module, texts):
     return {name: value.numpy() for name, value in outputs.items()}
 
 
-def test_signature(module):
-    function = module.signatures["serving_default"]
-    text = tf.TensorSpec([None], tf.string, name="text")
-    assert function.structured_input_signature == ((text,), {})
-    specs = {
-        name: (spec.shape.as_list(), spec.dtype)
-        for name, spec in function.structured_outputs.items()
-    }
-    assert specs == {
-        "translation": ([None], tf.string),
-        "score": ([None], tf.float32),
-        "truncated": ([None], tf.bool),
-    }
+COLUMN = {kind: ([None], kind) for kind in (tf.string, tf.int32, tf.float32, tf.bool)}
+FLAG, COUNT, NUMBER = COLUMN[tf.bool], COLUMN[tf.int32], COLUMN[tf.float32]
+STRING = COLUMN[tf.string]
+SIGNATURES = {
+    "serving_default": (
+        {"text": STRING},
+        {"translation": STRING, "score": NUMBER, "truncated": FLAG},
+    ),
+    "nbest": (
+        {
+            "text": STRING,
+            "beam_size": COUNT,
+            "length_penalty_alpha": NUMBER,
+            "max_extra_length": COUNT,
+            "num_hypotheses": COUNT,
+        },
+        {
+            "translations": ([None, None], tf.string),
+            "scores": ([None, None], tf.float32),
+            "lengths": ([None, None], tf.int32),
+            "truncated": FLAG,
+            "adjusted": FLAG,
+        },
+    ),
+    "score": (
+        {"source": STRING, "target": STRING},
+        {"log_probability": NUMBER, "tokens": COUNT, "truncated": FLAG},
+    ),
+    "explain": (
+        {"text": STRING},
+        {
+            "translation": STRING,
+            "score": NUMBER,
+            "truncated": FLAG,
+            "pieces": ([None, None], tf.string),
+            "lengths": COUNT,
+            "output_pieces": ([None, None], tf.string),
+            "output_lengths": COUNT,
+            "alignment": ([None, None, None], tf.float32),
+            "token_log_probabilities": ([None, None], tf.float32),
+        },
+    ),
+    "translate_ids": (
+        {"ids": ([None, None], tf.int32), "lengths": COUNT},
+        {
+            "ids": ([None, None], tf.int32),
+            "lengths": COUNT,
+            "scores": NUMBER,
+            "truncated": FLAG,
+        },
+    ),
+    "encode": (
+        {"text": STRING},
+        {"memory": ([None, None, 8], tf.float32), "lengths": COUNT},
+    ),
+}
+
+
+def told(specs):
+    return {name: (spec.shape.as_list(), spec.dtype) for name, spec in specs.items()}
+
+
+def test_signatures(module):
+    assert set(module.signatures) == set(SIGNATURES)
+    for name, (inputs, outputs) in SIGNATURES.items():
+        function = module.signatures[name]
+        positional, named = function.structured_input_signature
+        assert positional == ()
+        assert told(named) == inputs
+        assert told(function.structured_outputs) == outputs
+        assert {spec.name for spec in named.values()} == set(inputs)
+
+
+def test_what_cannot_be_exported(translator):
+    with pytest.raises(ValueError, match="An export searches.*sampling=True"):
+        sampling = translator.decoding_config.replace(sampling=True)
+        TranslationModule(Translator(translator.model, translator.tokenizer, sampling))
+    with pytest.raises(ValueError, match="at least the `beam_size`.*=1, beam_size=2"):
+        TranslationModule(translator, max_beam_size=1)
+
+
+@pytest.mark.slow
+def test_an_ensemble_has_what_it_can_answer(translator):
+    ensemble = Ensemble([translator.model] * 2)
+    config = translator.decoding_config
+    module = TranslationModule(Translator(ensemble, translator.tokenizer, config))
+    assert set(SIGNATURES) - set(module.signatures) == {"explain", "encode"}
+    texts = ["to be", "that is"]
+    found = call(module, texts)
+    expected = translator.translate(texts)
+    assert [x.decode() for x in found["translation"]] == [x.text for x in expected]
 
 
 def test_tracks_the_weights_and_nothing_of_keras(module, translator):
