@@ -1,203 +1,235 @@
-"""TensorFlow's C++ engine by its C API: what TensorFlow Serving runs, without Python.
+"""Runs a SavedModel in the C++ engine of TensorFlow Serving, without Python TensorFlow.
 
-The session is opened by the loader that the server uses, the ops of tensorflow-text are
-shared libraries, and XLA is disabled by the function that a stock server calls. Only
-the standard library is imported, so a process that loads this file by its path runs a
-SavedModel without Python's tensorflow, keras or this package; the engine may be that
-of another installation. `engine_process` does that in a child process.
+The C API opens the session with the loader that the server uses and runs requests of
+any signature. This file and the two beside it, `c_api.py` and `wire.py`, import the
+standard library only, so a process that starts this one by its path does not have
+tensorflow, keras or keras_attention:
+
+    python -I keras_attention/export/engine.py VERSION < requests.json > answers.json
+
+Requests are a JSON list of {"signature": key, "inputs": {name: array}, "timeout_ms":
+int}; an array is a list, or {"values": flat list, "shape": list}, and bytes are spelled
+as latin-1 text. The answer is {"load_s", "engine", "modules", "signatures", "answers"},
+each answer {"outputs": {name: {"values", "shape"}}, "seconds"} or {"error", "code"}; or
+{"load_error", "code"}. `modules` names what was imported against the rule above.
+`--package DIR` takes the engine from another installation; it may be repeated.
 """
 
+import argparse
 import contextlib
 import ctypes
 import importlib.util
-import math
+import json
 import pathlib
-import struct
-
-INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION = 3, 5, 9  # TF_Code
-FLOAT, INT32, STRING, INT64, BOOL = 1, 3, 7, 9, 10  # TF_DataType
-FORMATS = {FLOAT: "f", INT32: "i", INT64: "q", BOOL: "?"}
-CELL = 24  # bytes of a TF_TString
-DISABLE_XLA = "_ZN10tensorflow21DisableXlaCompilationEv"
-LIBRARIES = ("libtensorflow_framework.so.2", "libtensorflow_cc.so.2")
-MISSING_OPS = "Op type not registered"
-
-_P, _I, _N, _TEXT = ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t, ctypes.c_char_p
-_SIZES = ctypes.POINTER(ctypes.c_int64)
+import subprocess
+import sys
+import time
 
 
-class Slot(ctypes.Structure):
-    """TF_Output: one output of one operation."""
-
-    _fields_ = [("operation", _P), ("index", _I)]
-
-
-class Buffer(ctypes.Structure):
-    """TF_Buffer: bytes that the library owns."""
-
-    _fields_ = [("data", _P), ("length", _N), ("deallocator", _P)]
+def _beside(name):
+    """Loads a file beside this one by its path, so that no package is imported."""
+    path = pathlib.Path(__file__).with_name(f"{name}.py")
+    spec = importlib.util.spec_from_file_location(f"engine_{name}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-_SLOTS, _BUFFER = ctypes.POINTER(Slot), ctypes.POINTER(Buffer)
-_RUN = (_P, _BUFFER, _SLOTS, ctypes.POINTER(_P), _I, _SLOTS, ctypes.POINTER(_P), _I)
-# The result and the arguments of each function, see tensorflow/c/c_api.h.
-PROTOTYPES = {
-    "TF_AllocateTensor": (_P, _I, _SIZES, _I, _N),
-    "TF_CloseSession": (None, _P, _P),
-    "TF_DeleteBuffer": (None, _BUFFER),
-    "TF_DeleteGraph": (None, _P),
-    "TF_DeleteLibraryHandle": (None, _P),
-    "TF_DeleteSession": (None, _P, _P),
-    "TF_DeleteSessionOptions": (None, _P),
-    "TF_DeleteStatus": (None, _P),
-    "TF_DeleteTensor": (None, _P),
-    "TF_Dim": (ctypes.c_int64, _P, _I),
-    "TF_GetCode": (_I, _P),
-    "TF_GraphOperationByName": (_P, _P, _TEXT),
-    "TF_LoadLibrary": (_P, _TEXT, _P),
-    "TF_LoadSessionFromSavedModel": (
-        *(_P, _P, _BUFFER, _TEXT, ctypes.POINTER(_TEXT), _I, _P, _BUFFER, _P),
-    ),
-    "TF_Message": (_TEXT, _P),
-    "TF_NewBuffer": (_BUFFER,),
-    "TF_NewBufferFromString": (_BUFFER, _TEXT, _N),
-    "TF_NewGraph": (_P,),
-    "TF_NewSessionOptions": (_P,),
-    "TF_NewStatus": (_P,),
-    "TF_NumDims": (_I, _P),
-    "TF_SessionRun": (None, *_RUN, _P, _I, _BUFFER, _P),
-    "TF_StringCopy": (None, _P, _TEXT, _N),
-    "TF_StringDealloc": (None, _P),
-    "TF_StringGetDataPointer": (_P, _P),
-    "TF_StringGetSize": (_N, _P),
-    "TF_StringInit": (None, _P),
-    "TF_TensorData": (_P, _P),
-    "TF_TensorType": (_I, _P),
-    "TF_Version": (_TEXT,),
-    DISABLE_XLA: (None,),
-}
+c_api, wire = _beside("c_api"), _beside("wire")
+Engine, EngineError = c_api.Engine, c_api.EngineError
+FOREIGN = ("tensorflow", "keras", "tf_keras", "keras_attention", "numpy")
 
 
-class EngineError(RuntimeError):
-    """What the engine refused; `code` is a TF_Code, the same as in gRPC."""
-
-    def __init__(self, code, message):
-        super().__init__(f"[{code}] {message}")
-        self.code = code
-
-
-class Engine:
-    """The shared libraries of one TensorFlow installation; one a process.
+class SavedModel:
+    """A session of one SavedModel. Several threads may run it at once.
 
     Args:
-        folders: those that may hold `tensorflow/` and `tensorflow_text/`, the first
-            that does counts; none = where Python would import them from.
+        engine: `Engine`.
+        directory: the folder of a version.
+
+    Attributes:
+        signatures: {key: ({input: TensorInfo}, {output: TensorInfo})}.
 
     Raises:
-        EngineError: there is no TensorFlow, or it lacks a function.
+        EngineError: the engine cannot load it.
     """
 
-    def __init__(self, folders=()):
-        base, text = (find_package(x, folders) for x in ("tensorflow", TEXT_PACKAGE))
-        if base is None:
-            places = ", ".join(map(str, folders)) or "the path of Python"
-            raise EngineError(NOT_FOUND, f"no tensorflow in {places}")
-        try:
-            libraries = [
-                ctypes.CDLL(str(base / name), ctypes.RTLD_GLOBAL) for name in LIBRARIES
+    def __init__(self, engine, directory):
+        self._engine = engine
+        with contextlib.ExitStack() as stack:
+
+            def owned(kind):
+                made = engine.call(f"TF_New{kind}")
+                stack.callback(engine.call, f"TF_Delete{kind}", made)
+                return made
+
+            options, meta_graph = owned("SessionOptions"), owned("Buffer")
+            tags = (ctypes.c_char_p * 1)(b"serve")
+            self._graph = engine.call("TF_NewGraph")
+            try:
+                self._session = engine.checked(
+                    *("TF_LoadSessionFromSavedModel", options, None),
+                    *(str(directory).encode(), tags, 1, self._graph, meta_graph),
+                )
+            except EngineError:
+                engine.call("TF_DeleteGraph", self._graph)
+                raise
+            buffer = meta_graph.contents
+            content = ctypes.string_at(buffer.data, buffer.length)
+        self.signatures = wire.read_signatures(content)
+
+    def close(self):
+        """Frees the session; no request may be running, and none may follow."""
+        self._engine.checked("TF_CloseSession", self._session)
+        self._engine.checked("TF_DeleteSession", self._session)
+        self._engine.call("TF_DeleteGraph", self._graph)
+
+    def run(self, key, inputs, timeout_ms=None):
+        """Runs one request.
+
+        Args:
+            key: of the signature.
+            inputs: {name: (flat values, shape)}, or a list for a vector; strings are
+                bytes. Shapes are not checked, as in a server.
+            timeout_ms: deadline in milliseconds; None = none.
+
+        Returns:
+            {output name: (flat values, shape)}.
+
+        Raises:
+            EngineError: with the code of the engine: 3 for inputs of other names or
+                types, 4 behind the deadline, 9 for an unknown signature.
+        """
+        if key not in self.signatures:
+            message = f"no signature {key!r} among {', '.join(sorted(self.signatures))}"
+            raise EngineError(c_api.FAILED_PRECONDITION, message)
+        feeds, fetches = self.signatures[key]
+        if set(inputs) != set(feeds):
+            message = f"{key!r} takes {sorted(feeds)}, and received {sorted(inputs)}"
+            raise EngineError(c_api.INVALID_ARGUMENT, message)
+        engine, results = self._engine, (ctypes.c_void_p * len(fetches))()
+        with contextlib.ExitStack() as stack:
+            tensors = [
+                stack.enter_context(engine.tensor(info.dtype, *_flat(inputs[name])))
+                for name, info in feeds.items()
             ]
-        except OSError as error:
-            raise EngineError(NOT_FOUND, str(error)) from error
-        self._functions = {name: _bound(name, libraries) for name in PROTOTYPES}
-        self.call(DISABLE_XLA)
-        self.version = self.call("TF_Version").decode()
-        for library in sorted((text / "python" / "ops").glob("_*.so")) if text else ():
-            handle = self.checked("TF_LoadLibrary", str(library).encode())
-            self.call("TF_DeleteLibraryHandle", handle)  # the library itself stays
-
-    def call(self, name, *arguments):
-        """Calls a function of the C API, without the interpreter's lock."""
-        return self._functions[name](*arguments)
-
-    def checked(self, name, *arguments):
-        """Calls a function whose last argument is a status, and looks at it."""
-        status = self.call("TF_NewStatus")  # of its own: other threads call too
-        try:
-            result = self.call(name, *arguments, status)
-            code = self.call("TF_GetCode", status)
-            message = self.call("TF_Message", status).decode("utf-8", "replace")
-        finally:
-            self.call("TF_DeleteStatus", status)
-        if code and MISSING_OPS in message:
-            message += (
-                " (The library of the op is missing: subword models need the package "
-                "tensorflow-text of the same version beside tensorflow.)"
+            options = None
+            if timeout_ms is not None:
+                content = wire.run_options(max(1, timeout_ms))
+                options = engine.call("TF_NewBufferFromString", content, len(content))
+                stack.callback(engine.call, "TF_DeleteBuffer", options)
+            engine.checked(
+                *("TF_SessionRun", self._session, options, self._slots(feeds)),
+                *((ctypes.c_void_p * len(tensors))(*tensors), len(tensors)),
+                *(self._slots(fetches), results, len(fetches), None, 0, None),
             )
-        if code:
-            raise EngineError(code, message)
-        return result
+            for result in results:
+                stack.callback(engine.call, "TF_DeleteTensor", result)
+            return dict(zip(fetches, map(engine.values, results), strict=True))
 
-    @contextlib.contextmanager
-    def tensor(self, kind, values, shape):
-        """Gives a tensor of flat values; it is freed when the block ends."""
-        width = CELL if kind == STRING else struct.calcsize(FORMATS[kind])
-        sizes, count = (ctypes.c_int64 * len(shape))(*shape), len(values)
-        tensor = self.call("TF_AllocateTensor", kind, sizes, len(shape), count * width)
-        data = self.call("TF_TensorData", tensor)
-        cells = range(data or 0, (data or 0) + count * width, width)
-        try:
-            if kind == STRING:
-                for cell in cells:
-                    self.call("TF_StringInit", cell)
-                for cell, value in zip(cells, values, strict=True):
-                    self.call("TF_StringCopy", cell, value, len(value))
-            elif count:
-                content = struct.pack(f"{count}{FORMATS[kind]}", *values)
-                ctypes.memmove(data, content, len(content))
-            yield tensor
-        finally:
-            # A tensor that the caller allocated does not free its long strings.
-            for cell in cells if kind == STRING else ():
-                self.call("TF_StringDealloc", cell)
-            self.call("TF_DeleteTensor", tensor)
-
-    def values(self, tensor):
-        """Returns the flat values of a tensor, strings as bytes, and its shape."""
-        kind = self.call("TF_TensorType", tensor)
-        rank = self.call("TF_NumDims", tensor)
-        shape = [self.call("TF_Dim", tensor, axis) for axis in range(rank)]
-        count, data = math.prod(shape), self.call("TF_TensorData", tensor)
-        if not count:
-            return [], shape
-        if kind == STRING:
-            cells = range(data, data + count * CELL, CELL)
-            return [self._string(cell) for cell in cells], shape
-        raw = ctypes.string_at(data, count * struct.calcsize(FORMATS[kind]))
-        return memoryview(raw).cast(FORMATS[kind]).tolist(), shape
-
-    def _string(self, cell):
-        size = self.call("TF_StringGetSize", cell)
-        return ctypes.string_at(self.call("TF_StringGetDataPointer", cell), size)
+    def _slots(self, infos):
+        slots = []
+        for info in infos.values():
+            operation, _, index = info.tensor.partition(":")
+            name = operation.encode()
+            found = self._engine.call("TF_GraphOperationByName", self._graph, name)
+            if not found:
+                message = f"no operation {operation!r} in the graph"
+                raise EngineError(c_api.NOT_FOUND, message)
+            slots.append(c_api.Slot(found, int(index or 0)))
+        return (c_api.Slot * len(slots))(*slots)
 
 
-TEXT_PACKAGE = "tensorflow_text"
+def _flat(array):
+    return array if isinstance(array, tuple) else (array, [len(array)])
 
 
-def find_package(name, folders=()):
-    """Returns the folder of a package without importing it, or None."""
+def answers(version, requests, folders=(), timeout=600):
+    """Runs requests in a child process; see the top of this file.
+
+    Args:
+        version: the folder of a SavedModel.
+        requests: list of requests, arrays as this file spells them in JSON.
+        folders: where the engine lies, see `Engine`.
+        timeout: seconds until the child is ended.
+
+    Returns:
+        The answer of the child, a dictionary.
+
+    Raises:
+        ValueError: the child died or did not end in time.
+    """
+    command = [sys.executable, "-I", __file__, str(version)]
     for folder in folders:
-        if (pathlib.Path(folder) / name).is_dir():
-            return pathlib.Path(folder) / name
-    # find_spec of a top-level name locates the package and does not import it.
-    spec = None if folders else importlib.util.find_spec(name)
-    return pathlib.Path(spec.origin).parent if spec and spec.origin else None
+        command += ["--package", str(folder)]
+    try:
+        done = subprocess.run(
+            command,
+            input=json.dumps(requests).encode(),
+            capture_output=True,
+            timeout=timeout,
+            check=False,
+        )
+        if done.returncode == 0:
+            return json.loads(done.stdout)
+        said = done.stderr.decode("utf-8", "replace").strip()[-500:]
+        reason = f"it ended with {done.returncode}: {said}"
+    except subprocess.TimeoutExpired:
+        reason = f"it did not end in {timeout} s"
+    raise ValueError(
+        f"Expected the C++ engine to run {str(version)!r} in a child process. "
+        f"Received: {reason}. The folder may be damaged; export it again."
+    )
 
 
-def _bound(name, libraries):
-    result, *arguments = PROTOTYPES[name]
-    for library in libraries:
-        if hasattr(library, name):
-            function = getattr(library, name)
-            function.restype, function.argtypes = result, arguments
-            return function
-    raise EngineError(NOT_FOUND, f"no function {name} in this TensorFlow")
+def _spelled(array):
+    """Returns an array of a result as JSON can hold it."""
+    values, shape = array
+    values = [x.decode("latin-1") if isinstance(x, bytes) else x for x in values]
+    return {"values": values, "shape": shape}
+
+
+def _read(array):
+    """Returns an array of a request as `SavedModel.run` takes it."""
+    if isinstance(array, list):
+        array = {"values": array, "shape": [len(array)]}
+    values = [x.encode("latin-1") if isinstance(x, str) else x for x in array["values"]]
+    return values, array["shape"]
+
+
+def _answer(model, request):
+    inputs = {name: _read(array) for name, array in request["inputs"].items()}
+    start = time.monotonic()
+    try:
+        found = model.run(request["signature"], inputs, request.get("timeout_ms"))
+    except EngineError as error:
+        return {"error": str(error), "code": error.code}
+    seconds = time.monotonic() - start
+    outputs = {name: _spelled(array) for name, array in found.items()}
+    return {"outputs": outputs, "seconds": seconds}
+
+
+def main():
+    """Answers the requests of standard input on standard output."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("saved_model")
+    parser.add_argument("--package", action="append", default=[])
+    arguments = parser.parse_args()
+    requests, start = json.load(sys.stdin), time.monotonic()
+    try:
+        engine = Engine(arguments.package)
+        model = SavedModel(engine, arguments.saved_model)
+    except EngineError as error:
+        json.dump({"load_error": str(error), "code": error.code}, sys.stdout)
+        return
+    found = {"load_s": time.monotonic() - start, "engine": engine.version}
+    found["answers"] = [_answer(model, request) for request in requests]
+    found["signatures"] = model.signatures
+    model.close()
+    # The finder of an editable install is loaded by every Python and is no package.
+    found["modules"] = [name for name in sys.modules if name.split(".")[0] in FOREIGN]
+    json.dump(found, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

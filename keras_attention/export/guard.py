@@ -10,6 +10,7 @@ of a server. Both checks read the stored graph and need no engine.
 import collections
 import pathlib
 
+from google.protobuf.message import DecodeError
 from tensorflow.core.protobuf import saved_model_pb2
 
 VARIABLE_OP = "VarHandleOp"
@@ -17,11 +18,12 @@ TABLE_OP = "HashTableV2"
 INITIALIZER = "__saved_model_init_op"
 
 
-def load_meta_graph(directory):
-    """Returns the MetaGraphDef of a SavedModel folder.
+def read_saved_model(directory):
+    """Returns the `SavedModel` message of a folder.
 
     Raises:
-        ValueError: the folder holds no `saved_model.pb`.
+        ValueError: there is none, it is damaged or empty, or another graph lies
+            beside it that a loader could take instead.
     """
     path = pathlib.Path(directory) / "saved_model.pb"
     if not path.is_file():
@@ -29,8 +31,32 @@ def load_meta_graph(directory):
             f"Expected a SavedModel folder with a `saved_model.pb`. Received: "
             f"{str(directory)!r}. Pass the path that `export_saved_model` returned."
         )
-    saved_model = saved_model_pb2.SavedModel.FromString(path.read_bytes())
-    return saved_model.meta_graphs[0]
+    for other in ("saved_model.pbtxt", "saved_model.cpb"):
+        if path.with_name(other).exists():
+            raise ValueError(
+                f"Expected one graph in a version. Received: {other!r} beside "
+                f"'saved_model.pb' in {str(directory)!r}. Export it again."
+            )
+    try:
+        saved_model = saved_model_pb2.SavedModel.FromString(path.read_bytes())
+        reason = "" if saved_model.meta_graphs else "no graph in it"
+    except DecodeError as error:
+        reason = str(error)
+    if reason:
+        raise ValueError(
+            f"Expected a whole `saved_model.pb`. Received: {str(path)!r}, of which "
+            f"nothing can be read ({reason}). The file is damaged; export it again."
+        )
+    return saved_model
+
+
+def load_meta_graph(directory):
+    """Returns the MetaGraphDef of a SavedModel folder.
+
+    Raises:
+        ValueError: there is none that can be read, see `read_saved_model`.
+    """
+    return read_saved_model(directory).meta_graphs[0]
 
 
 class _Graph:

@@ -1,0 +1,110 @@
+"""Whether the files of a version are those that its manifest speaks of."""
+
+import hashlib
+import json
+import pathlib
+
+import tensorflow as tf
+
+from keras_attention.export.guard import read_saved_model
+
+MANIFEST, VARIABLES = "manifest.json", "variables"
+TOKENIZER_OP = "SentencepieceOp"
+
+
+def weights_sha256(directory):
+    """Returns the sha256 of a version's weights, in hexadecimal.
+
+    It is that of the files in `variables/`, one behind the other in the order of
+    their names: `cat variables/* | sha256sum` gives the same.
+
+    Args:
+        directory: the folder of one version.
+
+    Raises:
+        ValueError: the folder has no weights.
+
+    Example:
+
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> (folder / "variables").mkdir()
+    >>> _ = (folder / "variables" / "a").write_bytes(b"weights")
+    >>> weights_sha256(folder)[:8]
+    '9a129038'
+    """
+    files = sorted((pathlib.Path(directory) / VARIABLES).glob("*"))
+    if not files:
+        raise ValueError(
+            f"Expected weights in `{VARIABLES}/`. Received: {str(directory)!r}, which "
+            f"has none. Export it again."
+        )
+    found = hashlib.sha256()
+    for path in files:
+        with open(path, "rb") as stream:
+            while part := stream.read(1 << 20):
+                found.update(part)
+    return found.hexdigest()
+
+
+def check_manifest(directory):
+    """Compares weights and subword model with the sums in `manifest.json`.
+
+    Args:
+        directory: the folder of one version. Sums that its manifest lacks are not
+            looked at, and a version without a manifest passes.
+
+    Raises:
+        ValueError: the manifest cannot be read, or a sum is another.
+    """
+    path = pathlib.Path(directory) / MANIFEST
+    if not path.is_file():
+        return
+    try:
+        manifest = json.loads(path.read_bytes())
+        expected = {part: manifest.get(part, {}).get("sha256") for part in _FOUND}
+    except (ValueError, AttributeError) as error:
+        raise ValueError(
+            f"Expected a JSON object of objects. Received: {str(path)!r} ({error}). "
+            f"The file is damaged; export the version again."
+        ) from error
+    for part, sha256 in expected.items():
+        if sha256 is not None and (found := _FOUND[part](directory, sha256)) != sha256:
+            raise ValueError(
+                f"Expected the {part} of {str(directory)!r} to have the sha256 of the "
+                f"manifest, {sha256}. Received: {found}. The version is damaged or was "
+                f"changed; export it again."
+            )
+
+
+def _tokenizer_sha256(directory, expected):
+    """Returns the sha256 of the subword model in the graph: `expected` if that fits.
+
+    SentencePiece models lie in their operations. A WordPiece vocabulary is a vector
+    of strings, and the graph may hold others.
+    """
+    models, vectors = set(), set()
+    for meta_graph in read_saved_model(directory).meta_graphs:
+        graph = meta_graph.graph_def
+        bodies = (function.node_def for function in graph.library.function)
+        for nodes in (graph.node, *bodies):
+            for node in nodes:
+                if node.op == TOKENIZER_OP and node.attr["model"].s:
+                    models.add(node.attr["model"].s)
+                elif _is_text(node):
+                    values = tf.make_ndarray(node.attr["value"].tensor).ravel()
+                    vectors.add(b"".join(bytes(x) + b"\n" for x in values))
+    found = sorted(hashlib.sha256(model).hexdigest() for model in models or vectors)
+    if expected in found and (len(found) == 1 or not models):
+        return expected
+    return next((sha256 for sha256 in found if sha256 != expected), "no subword model")
+
+
+def _is_text(node):
+    return node.op == "Const" and node.attr["dtype"].type == tf.string.as_datatype_enum
+
+
+_FOUND = {
+    "tokenizer": _tokenizer_sha256,
+    "weights": lambda directory, _: weights_sha256(directory),
+}
