@@ -21,6 +21,7 @@ BINARIES = (
     "score",
     "export_translation",
     "export_ctranslate2",
+    "verify_export",
     "request_translation",
 )
 

@@ -45,6 +45,14 @@ def existing_run(path, what, *needed):
     return directory
 
 
+def existing_directory(path, what):
+    """Returns `path` if it is a directory."""
+    directory = pathlib.Path(path)
+    if not directory.is_dir():
+        raise FileNotFoundError(f"{what}: no such directory: {directory}")
+    return directory
+
+
 def writable_directory(path, what="--workdir"):
     """Returns `path` as a directory that exists and can be written to."""
     path = pathlib.Path(path)

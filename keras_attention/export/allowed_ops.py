@@ -15,8 +15,8 @@ from keras_attention.export.guard import read_saved_model
 # What exports of this package hold, and beside it operations of the same kind that
 # compute their outputs from their inputs and from nothing else.
 _CONSTANTS_AND_CALLS = """
-Const Placeholder PlaceholderWithDefault Identity IdentityN NoOp StopGradient EnsureShape
-PartitionedCall StatefulPartitionedCall If StatelessIf Case StatelessCase While
+Const Placeholder PlaceholderWithDefault Identity IdentityN NoOp StopGradient
+EnsureShape PartitionedCall StatefulPartitionedCall If StatelessIf Case StatelessCase While
 StatelessWhile Assert
 """
 _VARIABLES = "VarHandleOp ReadVariableOp ResourceGather ResourceGatherNd"
@@ -35,8 +35,8 @@ BatchMatMulV3 BiasAdd Bincount Bitcast BitwiseAnd BitwiseOr BitwiseXor Bucketize
 Ceil ClipByValue Cos Cosh Cumprod Cumsum CumulativeLogsumexp DenseBincount Div DivNoNan
 Einsum Elu Equal Erf Erfc Erfinv Exp Expm1 Floor FloorDiv FloorMod FusedBatchNormV3
 Greater GreaterEqual InTopKV2 Inv Invert IsFinite IsInf IsNan L2Loss LeakyRelu LeftShift
-Less LessEqual Log Log1p LogSoftmax LogicalAnd LogicalNot LogicalOr LowerBound MatMul Max
-Maximum Mean Min Minimum Mod Mul MulNoNan Neg NextAfter NotEqual Pow Prod RealDiv
+Less LessEqual Log Log1p LogSoftmax LogicalAnd LogicalNot LogicalOr LowerBound MatMul
+Max Maximum Mean Min Minimum Mod Mul MulNoNan Neg NextAfter NotEqual Pow Prod RealDiv
 Reciprocal Relu Relu6 RightShift Rint Round Rsqrt SegmentMax SegmentMean SegmentMin
 SegmentSum Select SelectV2 Selu Sigmoid Sign Sin Sinh Softmax
 SparseSoftmaxCrossEntropyWithLogits Softplus Softsign Sqrt Square SquaredDifference Sub

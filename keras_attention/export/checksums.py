@@ -47,6 +47,32 @@ def weights_sha256(directory):
     return found.hexdigest()
 
 
+def read_manifest(directory):
+    """Returns `manifest.json` of a version as a dictionary, {} where it has none.
+
+    Raises:
+        ValueError: it is no JSON object of objects.
+    """
+    path = pathlib.Path(directory) / MANIFEST
+    if not path.is_file():
+        return {}
+    try:
+        manifest = json.loads(path.read_bytes())
+        for part in _FOUND:
+            manifest.get(part, {}).get("sha256")
+    except (ValueError, AttributeError) as error:
+        raise ValueError(
+            f"Expected a JSON object of objects. Received: {str(path)!r} ({error}). "
+            f"The file is damaged; export the version again."
+        ) from error
+    return manifest
+
+
+def exported_settings(directory):
+    """Returns the fields of the `DecodingConfig` that a version was exported with."""
+    return read_manifest(directory).get("decoding", {})
+
+
 def check_manifest(directory):
     """Compares weights and subword model with the sums in `manifest.json`.
 
@@ -57,17 +83,8 @@ def check_manifest(directory):
     Raises:
         ValueError: the manifest cannot be read, or a sum is another.
     """
-    path = pathlib.Path(directory) / MANIFEST
-    if not path.is_file():
-        return
-    try:
-        manifest = json.loads(path.read_bytes())
-        expected = {part: manifest.get(part, {}).get("sha256") for part in _FOUND}
-    except (ValueError, AttributeError) as error:
-        raise ValueError(
-            f"Expected a JSON object of objects. Received: {str(path)!r} ({error}). "
-            f"The file is damaged; export the version again."
-        ) from error
+    manifest = read_manifest(directory)
+    expected = {part: manifest.get(part, {}).get("sha256") for part in _FOUND}
     for part, sha256 in expected.items():
         if sha256 is not None and (found := _FOUND[part](directory, sha256)) != sha256:
             raise ValueError(

@@ -148,8 +148,8 @@ def _array(key, name, dtype, text, known):
     if name not in known or known[name] is None:
         raise ValueError(
             f"Expected inputs that are text, `ids`, `lengths` or fields of "
-            f"DecodingConfig. Received: {name!r} of the signature {key!r}. Give it such "
-            f"a name, or pass requests of your own."
+            f"DecodingConfig. Received: {name!r} of the signature {key!r}. Give it "
+            f"such a name, or pass requests of your own."
         )
     return np.array([known[name]], dtype.as_numpy_dtype)
 
