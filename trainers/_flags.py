@@ -45,7 +45,19 @@ RESULTS = (
     "return_token_log_probs",
 )
 # What the graph of an export has no part in.
-NOT_EXPORTED = (*RESULTS, "batch_tokens", "replace_unknown", "jit_compile_search")
+NOT_EXPORTED = (
+    "num_hypotheses",
+    "return_attention_weights",
+    "return_token_log_probs",
+    "batch_tokens",
+    "replace_unknown",
+    "jit_compile_search",
+    "sampling",
+    "temperature",
+    "top_k",
+    "top_p",
+    "sampling_seed",
+)
 TFDS = ("tfds", "tfds_data_dir", "source_language", "target_language")
 _DEFINE = {
     int: flags.DEFINE_integer,

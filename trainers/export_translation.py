@@ -9,6 +9,7 @@ from trainers import _flags, _paths
 
 _flags.workdir()
 _flags.define("export_dir", str, "saved_models/NAME; the new version goes below it")
+_flags.define("max_beam_size", int, "of a request to the signature nbest (default: 16)")
 DECODING = _flags.config_flags("decoding", omit=_flags.NOT_EXPORTED)
 
 
@@ -21,7 +22,10 @@ def main():
     from keras_attention.decoding.translator import Translator
     from keras_attention.export.saved_model import export_saved_model
 
-    version = export_saved_model(Translator.load(workdir, **DECODING()), directory)
+    translator = Translator.load(workdir, **DECODING())
+    widest = _flags.FLAGS.max_beam_size
+    beams = {} if widest is None else {"max_beam_size": widest}
+    version = export_saved_model(translator, directory, workdir, **beams)
     logging.info("exported to %s", version)
     print(version)
 

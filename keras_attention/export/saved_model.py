@@ -1,7 +1,5 @@
 """Writes a translator as a SavedModel version that appears whole or not at all."""
 
-import importlib.metadata
-import json
 import pathlib
 
 import tensorflow as tf
@@ -11,21 +9,43 @@ from keras_attention.export.folders import (
     flush_folder,
     unfinished_folder,
 )
-from keras_attention.export.guard import check_restored, check_self_contained
-from keras_attention.export.translation_module import TranslationModule
+from keras_attention.export.guard import check_self_contained, load_meta_graph
+from keras_attention.export.manifest import write_manifest
+from keras_attention.export.translation_module import MAX_BEAM_SIZE, TranslationModule
+from keras_attention.export.verify import verify_saved_model
+from keras_attention.export.warmup import (
+    signature_inputs,
+    warmup_requests,
+    write_warmup,
+)
 from keras_attention.files import flush_to_disk
 
-MANIFEST = "manifest.json"
-_PACKAGES = ("keras_attention", "tensorflow", "tensorflow-text", "keras")
+# --enable_batching --enable_per_model_batching_parameters of a server read this file.
+BATCHING = "batching_params.pbtxt"
+BATCHING_PARAMETERS = """\
+max_batch_size { value: 32 }
+batch_timeout_micros { value: 5000 }
+max_enqueued_batches { value: 100 }
+num_batch_threads { value: 2 }
+# Rows of ids differ in length; what stands behind their lengths is ignored.
+pad_variable_length_inputs: true
+# The parts of a split request would have outputs of different widths.
+enable_large_batch_splitting { value: false }
+"""
 
 
-def export_saved_model(translator, directory):
+def export_saved_model(
+    translator, directory, workdir=None, max_beam_size=MAX_BEAM_SIZE
+):
     """Writes `<directory>/<n+1>`, a SavedModel for TensorFlow Serving.
 
     The signature `serving_default` takes `text` (B,) string and returns
-    `translation` (B,) string, `score` (B,) float32 and `truncated` (B,) bool. The
-    version holds all it needs; to load it takes TensorFlow and the ops of
-    tensorflow-text, which stock TensorFlow Serving carries, and not this package.
+    `translation` (B,) string, `score` (B,) float32 and `truncated` (B,) bool; `nbest`,
+    `score`, `explain`, `translate_ids` and `encode` are in the README of
+    `saved_models/`. The version holds all it needs; to load it takes TensorFlow and
+    the ops of tensorflow-text, which stock TensorFlow Serving carries, and not this
+    package. Beside the graph lie requests that warm a server up, its batching
+    parameters, and `manifest.json`.
 
     n is the highest version that is there, 0 if none. The folder is finished and
     checked under a name that no server takes for a version, then renamed: a version
@@ -34,13 +54,16 @@ def export_saved_model(translator, directory):
     Args:
         translator: a `Translator`.
         directory: folder of the model, made if it is missing.
+        workdir: of the run, whose BLEU and averaged steps the manifest then tells.
+        max_beam_size: of a request to `nbest`.
 
     Returns:
         `pathlib.Path` of the new version.
 
     Raises:
-        ValueError: `translator` is no `Translator`, `directory` is a file, or the
-            finished model would not run in a server.
+        ValueError: `translator` is no `Translator` or samples, `max_beam_size` is
+            below its beam, `directory` is a file, or the finished model would not
+            run in a server.
 
     Example:
 
@@ -62,11 +85,14 @@ def export_saved_model(translator, directory):
         )
     directory.mkdir(parents=True, exist_ok=True)
     with unfinished_folder(directory) as folder:
-        module = TranslationModule(translator)
+        module = TranslationModule(translator, max_beam_size)
         tf.saved_model.save(module, str(folder), signatures=module.signatures)
-        _write_manifest(translator, module, folder / MANIFEST)
-        check_restored(folder)
+        inputs = signature_inputs(load_meta_graph(folder))
+        write_warmup(folder, warmup_requests(inputs, translator), directory.name)
+        (folder / BATCHING).write_text(BATCHING_PARAMETERS, encoding="utf-8")
+        write_manifest(translator, inputs, folder, workdir)
         check_self_contained(folder, _private_folders(directory, folder))
+        verify_saved_model(folder)
         flush_folder(folder)
         return _publish(folder, directory)
 
@@ -89,30 +115,6 @@ def _last_version(directory):
     """Returns the highest number among the names in a folder, or 0."""
     names = (path.name for path in directory.iterdir())
     return max((int(x) for x in names if x.isascii() and x.isdigit()), default=0)
-
-
-def _write_manifest(translator, module, path):
-    """Says what the version was made of, beside the graph."""
-    tokenizer = translator.tokenizer
-    manifest = {
-        "signatures": sorted(module.signatures),
-        "transformer": translator.model.transformer_config.to_dict(),
-        "decoding": translator.decoding_config.to_dict(),
-        "tokenizer": {
-            "kind": tokenizer.kind,
-            "vocabulary_size": tokenizer.vocabulary_size,
-            "sha256": tokenizer.sha256,
-        },
-        "versions": {name: _installed_version(name) for name in _PACKAGES},
-    }
-    path.write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
-
-
-def _installed_version(name):
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return None  # run from a checkout that was never installed
 
 
 def _private_folders(directory, folder):

@@ -14,10 +14,12 @@ from keras_attention.models.build import build_transformer
 from keras_attention.training import workdir as workdirs
 from keras_attention.training.checkpoint_files import (
     best_checkpoint,
+    checkpoint_step,
     list_checkpoints,
     read_weights,
     scheduled_checkpoints,
 )
+from keras_attention.training.progress import append_metrics
 
 # A run that goes on beside deletes checkpoints; each of its saves costs one attempt.
 _ATTEMPTS = 5
@@ -56,11 +58,16 @@ def average_workdir(workdir, config=None, count=None, best=False):
     count = config["training"].average_checkpoints if count is None else count
     if count < 1:
         raise ValueError(f"`count` must be at least 1. Received: {count}.")
-    weights = _weights(workdir / workdirs.CHECKPOINTS, count, best)
+    paths, weights = _weights(workdir / workdirs.CHECKPOINTS, count, best)
     model = build_transformer(config["transformer"], config["training"].dtype_policy)
     model.set_weights(weights)
     path = save_model(model, workdir / workdirs.MODEL)
     (workdir / BLEU).unlink(missing_ok=True)  # it was that of other weights
+    steps = [checkpoint_step(each) for each in paths]
+    append_metrics(
+        workdir / workdirs.METRICS,
+        {"kind": "average", "step": steps[-1], "steps": steps},
+    )
     return path, weights
 
 
@@ -77,7 +84,7 @@ def _weights(folder, count, best):
             logging.info(
                 "the model is %s%s", "the mean of " * (len(readable) > 1), names
             )
-            return weights
+            return readable, weights
         except ValueError:
             if left == 0 or all(path.exists() for path in paths):
                 raise

@@ -54,6 +54,17 @@ class MetricsLog:
             self._stream.close()
 
 
+def append_metrics(path, record):
+    """Appends a record to a `metrics.jsonl`, beside a run that may be writing to it.
+
+    Args:
+        path: of the file, made if it is missing.
+        record: dictionary with at least "kind" and "step".
+    """
+    with open(path, "a", encoding="utf-8") as stream:
+        stream.write(_line(record))
+
+
 def read_metrics(path):
     """Returns the records of a `metrics.jsonl`; a last line cut short is left out.
 

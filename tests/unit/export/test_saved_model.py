@@ -1,19 +1,18 @@
 """Versions: numbered, whole or absent, never overwritten."""
 
-import json
-
 import keras
 import pytest
 import tensorflow as tf
 
 from keras_attention.export import saved_model
 from keras_attention.export.saved_model import export_saved_model
+from keras_attention.export.warmup import read_warmup
 
 
 class Quick(tf.Module):
     """Stands for the real module where only files matter."""
 
-    def __init__(self, translator):
+    def __init__(self, translator, max_beam_size):
         super().__init__()
         weight = tf.Variable([1.0])
         function = tf.function(lambda text: {"score": weight}).get_concrete_function(
@@ -30,8 +29,8 @@ class Quick(tf.Module):
 class Wrong(Quick):
     """Tracks a Keras layer, as the obvious export does."""
 
-    def __init__(self, translator):
-        super().__init__(translator)
+    def __init__(self, translator, max_beam_size):
+        super().__init__(translator, max_beam_size)
         self.layer = keras.layers.Dense(1)
         self.layer.build((None, 1))
         self.weights = []
@@ -44,7 +43,11 @@ class Wrong(Quick):
 
 @pytest.fixture
 def quick(monkeypatch):
+    """Exports of a module that no engine has to load; returns what was verified."""
+    verified = []
     monkeypatch.setattr(saved_model, "TranslationModule", Quick)
+    monkeypatch.setattr(saved_model, "verify_saved_model", verified.append)
+    return verified
 
 
 def names(directory):
@@ -123,8 +126,10 @@ def test_leftovers_of_a_killed_export_do_no_harm(quick, translator, tmp_path):
 def test_a_path_of_this_machine_is_refused(quick, translator, tmp_path, monkeypatch):
     monkeypatch.setattr(
         saved_model,
-        "_write_manifest",
-        lambda translator, module, path: path.write_text(str(tmp_path)),
+        "write_manifest",
+        lambda translator, signatures, folder, workdir: (
+            folder / "manifest.json"
+        ).write_text(str(tmp_path)),
     )
     with pytest.raises(ValueError, match="needs no file of this machine"):
         export_saved_model(translator, tmp_path)
@@ -139,17 +144,37 @@ def test_refuses_what_is_no_translator_or_no_folder(translator, tmp_path):
         export_saved_model(translator, tmp_path / "file")
 
 
-def test_manifest_says_what_the_version_was_made_of(quick, translator, tmp_path):
+def test_a_version_is_verified_before_it_has_a_number(quick, translator, tmp_path):
     version = export_saved_model(translator, tmp_path)
-    manifest = json.loads((version / "manifest.json").read_text())
-    assert manifest["transformer"] == translator.model.transformer_config.to_dict()
-    assert manifest["decoding"] == translator.decoding_config.to_dict()
-    assert manifest["tokenizer"]["sha256"] == translator.tokenizer.sha256
-    assert manifest["versions"]["tensorflow"] == tf.__version__
+    [verified] = quick
+    assert verified.parent == tmp_path
+    assert verified.name.startswith(".unfinished-")
+    assert not verified.exists()
+    assert version.exists()
 
 
-def test_a_package_that_is_not_installed_has_no_version():
-    assert saved_model._installed_version("no-such-package-as-this") is None
+def test_what_does_not_verify_gets_no_number(quick, translator, tmp_path, monkeypatch):
+    def refuse(folder):
+        raise ValueError("no server runs this")
+
+    monkeypatch.setattr(saved_model, "verify_saved_model", refuse)
+    with pytest.raises(ValueError, match="no server runs this"):
+        export_saved_model(translator, tmp_path)
+    assert names(tmp_path) == []
+
+
+def test_a_version_brings_its_batching_and_its_warm_up(
+    quick, translator, tmp_path, repository
+):
+    version = export_saved_model(translator, tmp_path)
+    shipped = (repository / "saved_models" / "batching_parameters.txt").read_text()
+
+    def settings(text):
+        return [line for line in text.splitlines() if not line.startswith("#")]
+
+    found = (version / "batching_params.pbtxt").read_text()
+    assert settings(found) == settings(shipped)
+    assert len(read_warmup(version)) == 3
 
 
 def test_the_real_module_passes_the_guards(translator, tmp_path):

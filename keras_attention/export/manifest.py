@@ -1,0 +1,61 @@
+"""`manifest.json`: what a version was made of, for the people who run it."""
+
+import importlib.metadata
+import json
+import pathlib
+
+from keras_attention.export.checksums import MANIFEST, weights_sha256
+
+_PACKAGES = ("keras_attention", "tensorflow", "tensorflow-text", "keras")
+
+
+def write_manifest(translator, signatures, folder, workdir=None):
+    """Writes `manifest.json` into a version whose variables have been written.
+
+    Args:
+        translator: the `Translator` that was exported.
+        signatures: the names of its signatures.
+        folder: of the version.
+        workdir: of the run, for its averaged steps and its BLEU; None = not told.
+    """
+    tokenizer, model = translator.tokenizer, translator.model
+    models = getattr(model, "models", [model])  # of an ensemble
+    manifest = {
+        "signatures": sorted(signatures),
+        "transformer": [each.transformer_config.to_dict() for each in models],
+        "decoding": translator.decoding_config.to_dict(),
+        "tokenizer": {
+            "kind": tokenizer.kind,
+            "vocabulary_size": tokenizer.vocabulary_size,
+            "sha256": tokenizer.sha256,
+        },
+        "weights": {"sha256": weights_sha256(folder)},
+        **({} if workdir is None else _facts_of_run(pathlib.Path(workdir))),
+        "versions": {name: _installed_version(name) for name in _PACKAGES},
+    }
+    text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+    (pathlib.Path(folder) / MANIFEST).write_text(text, encoding="utf-8")
+
+
+def _facts_of_run(workdir):
+    """Returns which updates were averaged, and the BLEU of the model; None = unknown.
+
+    A run deletes `bleu.json` when it writes another model.
+    """
+    steps, bleu = None, None
+    if (workdir / "metrics.jsonl").exists():
+        lines = (workdir / "metrics.jsonl").read_text("utf-8").split("\n")[:-1]
+        records = [json.loads(line) for line in lines if '"average"' in line]
+        steps = [x["steps"] for x in records if x["kind"] == "average"][-1:]
+    if (workdir / "bleu.json").exists():
+        found = json.loads((workdir / "bleu.json").read_text("utf-8"))
+        names = ("score", "signature", "sentences", "decoding")
+        bleu = {name: found.get(name) for name in names}
+    return {"averaged_steps": steps[0] if steps else None, "bleu": bleu}
+
+
+def _installed_version(name):
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None  # run from a checkout that was never installed
