@@ -1,4 +1,4 @@
-"""Asks a server for translations: --input or stdin -> --output or stdout, line for line.
+"""Has a server translate lines: --input or stdin -> --output or stdout.
 
 python -m trainers.request_translation --address localhost:8500 --model en-de < test.en
 """

@@ -204,7 +204,7 @@ class TranslationClient:
         for left in range(self._retries, -1, -1):
             timeout = ends - time.monotonic()
             if timeout <= 0:
-                raise explained("DEADLINE_EXCEEDED", "", request)
+                raise explained("DEADLINE_EXCEEDED", "between two tries", request)
             try:
                 return call(*arguments, request, timeout)
             except ServingError as error:

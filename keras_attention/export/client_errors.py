@@ -111,8 +111,9 @@ def explained(code, detail, request):
         )
     elif code == "DEADLINE_EXCEEDED":
         message = (
-            "no answer from {address} within the deadline of {deadline_seconds:g} s. "
-            "Send fewer rows at a time, or raise `deadline_seconds`"
+            "no answer from {address} within the deadline, {deadline_seconds:g} s or "
+            "that of the server ({detail}). Send fewer rows at a time, or raise "
+            "`deadline_seconds`"
         )
     else:
         return error

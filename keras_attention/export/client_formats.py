@@ -1,4 +1,4 @@
-"""What a server said as lines of a file: those of `decoding.formats`, without pieces."""
+"""What a server said as lines of a file, like those of `decoding.formats`."""
 
 from keras_attention.checks import check_choice
 from keras_attention.decoding.formats import FORMATS, SCORE_DIGITS, json_line, one_line

@@ -106,7 +106,7 @@ class RestTransport:
         except ValueError as error:
             start = content[:60].decode("utf-8", "replace")
             if status == 200 or status not in CODE_OF_HTTP:
-                raise unexpected(request, f"{start!r} is no JSON") from error
+                raise unexpected(request, f"{start!r} is no JSON: {error}") from error
             answer = {"error": f"HTTP {status}: {start}"}
         if status == 200:
             return answer

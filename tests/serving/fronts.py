@@ -55,7 +55,7 @@ class _Models(model_service_pb2_grpc.ModelServiceServicer):
         return _answered(context, self._service.status, request)
 
 
-def serve_grpc(service, threads, max_message_bytes):
+def serve_grpc(service, threads, max_message_bytes, port=0):
     """Starts the server; returns it and its port."""
     server = grpc.server(
         concurrent.futures.ThreadPoolExecutor(threads),
@@ -68,7 +68,7 @@ def serve_grpc(service, threads, max_message_bytes):
         _Predictions(service), server
     )
     model_service_pb2_grpc.add_ModelServiceServicer_to_server(_Models(service), server)
-    port = server.add_insecure_port("127.0.0.1:0")
+    port = server.add_insecure_port(f"127.0.0.1:{port}")
     server.start()
     return server, port
 
@@ -152,11 +152,11 @@ class _Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
 
-def serve_rest(service, timeout_seconds):
+def serve_rest(service, timeout_seconds, port=0):
     """Starts the server; returns it and its port."""
     handler = type(
         "Handler", (_Handler,), {"service": service, "timeout_seconds": timeout_seconds}
     )
-    server = _Server(("127.0.0.1", 0), handler)
+    server = _Server(("127.0.0.1", port), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server, server.server_address[1]
