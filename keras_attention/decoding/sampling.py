@@ -93,7 +93,6 @@ def sample(
     )
     width, longest = sizes.beams, tf.reduce_max(tf.concat([limits, [0]], 0))
     chances = _chances(keys, seed, width, longest)  # (B * N, T)
-    alphas = tf.repeat(tf.broadcast_to(rules.alpha, tf.shape(limits)), width)
     limits = tf.repeat(limits, width)
 
     def turn(step, ids, lengths, log_probs, open_rows, state, contexts):
@@ -121,7 +120,7 @@ def sample(
         variables,
         shape_invariants=_invariants(variables),
     )
-    return _sorted(*found[1:4], width, alphas)
+    return _sorted(*found[1:4], width, rules.alpha)
 
 
 def _write(ids, chosen, step, rows):
@@ -212,10 +211,11 @@ def _invariants(variables):
 
 
 def _sorted(ids, lengths, log_probs, width, alpha):
-    scores = tf.reshape(log_probs / length_penalty(lengths, alpha), (-1, width))
+    log_probs, lengths = (tf.reshape(x, (-1, width)) for x in (log_probs, lengths))
+    alpha = tf.broadcast_to(alpha, tf.shape(lengths)[:1])[:, None]
+    scores = log_probs / length_penalty(lengths, alpha)
     scores, order = tf.math.top_k(scores, width)
     ids = tf.reshape(ids, (-1, width, tf.shape(ids)[-1]))
-    lengths = tf.reshape(lengths, (-1, width))
     return BeamSearchOutput(
         ids=tf.gather(ids, order, batch_dims=1),
         lengths=tf.gather(lengths, order, batch_dims=1),
