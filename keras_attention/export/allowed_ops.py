@@ -16,8 +16,8 @@ from keras_attention.export.guard import read_saved_model
 # compute their outputs from their inputs and from nothing else.
 _CONSTANTS_AND_CALLS = """
 Const Placeholder PlaceholderWithDefault Identity IdentityN NoOp StopGradient
-EnsureShape PartitionedCall StatefulPartitionedCall If StatelessIf Case StatelessCase While
-StatelessWhile Assert
+EnsureShape PartitionedCall StatefulPartitionedCall If StatelessIf Case StatelessCase
+While StatelessWhile Assert
 """
 _VARIABLES = "VarHandleOp ReadVariableOp ResourceGather ResourceGatherNd"
 _SHAPES = """
