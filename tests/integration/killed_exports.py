@@ -1,0 +1,50 @@
+"""Exports one version after the other until it is killed; run by a test.
+
+    python -m tests.integration.killed_exports DIRECTORY
+
+The module that is exported is a small one and no engine loads it, so that a kill hits
+the writing and publishing of files.
+"""
+
+import sys
+
+import tensorflow as tf
+
+import keras_attention as ka
+from keras_attention.export import saved_model
+
+
+class Weights(tf.Module):
+    """Stands for a translator's graph: some weights and one signature."""
+
+    def __init__(self, translator, max_beam_size):
+        super().__init__()
+        self.weight = tf.Variable(tf.random.normal((2**20,)))
+        self.signatures_ = {
+            "serving_default": tf.function(
+                lambda text: {
+                    "score": tf.fill(tf.shape(text), tf.reduce_sum(self.weight))
+                }
+            ).get_concrete_function(text=tf.TensorSpec([None], tf.string, name="text"))
+        }
+
+    @property
+    def signatures(self):
+        """The concrete functions by their names."""
+        return self.signatures_
+
+
+def main():
+    """Exports for ever."""
+    saved_model.TranslationModule = Weights
+    saved_model.verify_saved_model = lambda folder: None
+    tokenizer = ka.SubwordTokenizer.learn_from_lines(["to be or not to be"], 16)
+    config = ka.TransformerConfig(16, num_layers=1, model_dim=8, num_heads=2)
+    translator = ka.Translator(ka.build_transformer(config), tokenizer)
+    print("ready", flush=True)
+    while True:
+        ka.export_saved_model(translator, sys.argv[1])
+
+
+if __name__ == "__main__":
+    main()
