@@ -9,9 +9,10 @@ tensorflow, keras or keras_attention:
 
 Requests are a JSON list of {"signature": key, "inputs": {name: array}, "timeout_ms":
 int}; an array is a list, or {"values": flat list, "shape": list}, and bytes are spelled
-as latin-1 text. The answer is {"load_s", "engine", "modules", "signatures", "answers"},
-each answer {"outputs": {name: {"values", "shape"}}, "seconds"} or {"error", "code"}; or
-{"load_error", "code"}. `modules` names what was imported against the rule above.
+as latin-1 text. The answer is {"load_s", "engine", "modules", "signatures", "answers"}
+or {"load_error", "code"}; each of the answers is {"outputs": {name: {"values",
+"shape"}}, "seconds"} or {"error", "code", "seconds"}. `modules` names what was imported
+against the rule above.
 `--package DIR` takes the engine from another installation; it may be repeated.
 """
 
@@ -203,7 +204,8 @@ def _answer(model, request):
     try:
         found = model.run(request["signature"], inputs, request.get("timeout_ms"))
     except EngineError as error:
-        return {"error": str(error), "code": error.code}
+        seconds = time.monotonic() - start
+        return {"error": str(error), "code": error.code, "seconds": seconds}
     seconds = time.monotonic() - start
     outputs = {name: _spelled(array) for name, array in found.items()}
     return {"outputs": outputs, "seconds": seconds}

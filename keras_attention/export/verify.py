@@ -135,11 +135,11 @@ def _check_complete(version, warmup):
 
 
 def _repeated(warmup):
-    """Returns one request of each signature, its second if there are some, often."""
-    chosen: dict[str, list[WarmupRequest]] = {}
+    """Returns the first request of each signature, so often that it can be timed."""
+    first: dict[str, WarmupRequest] = {}
     for request in warmup:
-        chosen.setdefault(request.signature, []).append(request)
-    return [x[:2][-1] for x in chosen.values() for _ in range(REPEATS)]
+        first.setdefault(request.signature, request)
+    return [request for request in first.values() for _ in range(REPEATS)]
 
 
 def _compared_texts(translator, texts):

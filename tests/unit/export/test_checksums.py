@@ -1,0 +1,99 @@
+"""The sums of a version's weights and subword model, against its manifest."""
+
+import json
+import subprocess
+
+import pytest
+import tensorflow as tf
+
+from keras_attention.data.tokenizer import SubwordTokenizer
+from keras_attention.export import checksums
+
+LINES = ["to be or not to be", "that is the question"] * 4
+SIZES = {"bpe": 24, "unigram": 24, "wordpiece": 40}
+
+
+def save(tokenizer, folder):
+    module = tf.Module()
+    module.tokenizer, module.scale = tokenizer, tf.Variable([2.0, 3.0])
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
+    def run(text):
+        ids = tokenizer.tokenize(text)
+        return {"text": tokenizer.detokenize(ids), "y": module.scale * 1.0}
+
+    tf.saved_model.save(module, str(folder), signatures=run)
+    return folder
+
+
+def write(folder, **parts):
+    sums = {part: {"sha256": sha256} for part, sha256 in parts.items()}
+    (folder / checksums.MANIFEST).write_text(json.dumps(sums))
+
+
+@pytest.fixture(scope="module", params=list(SIZES))
+def version(request, tmp_path_factory):
+    kind = request.param
+    tokenizer = SubwordTokenizer.learn_from_lines(LINES, SIZES[kind], kind)
+    return save(tokenizer, tmp_path_factory.mktemp(kind)), tokenizer.sha256
+
+
+def test_the_right_sums_pass_and_the_subword_model_is_found(version):
+    folder, tokenizer = version
+    write(folder, tokenizer=tokenizer, weights=checksums.weights_sha256(folder))
+    checksums.check_manifest(folder)
+    write(folder, tokenizer="0" * 64)
+    with pytest.raises(ValueError, match="Expected the tokenizer of .* 0000.*Received"):
+        checksums.check_manifest(folder)
+
+
+@pytest.fixture
+def weights(tmp_path):
+    (tmp_path / "variables").mkdir()
+    for name in ("variables.index", "variables.data-00000-of-00001"):
+        (tmp_path / "variables" / name).write_bytes(name.encode() * 100)
+    return tmp_path
+
+
+def test_the_sum_is_that_of_the_shell(weights):
+    command = "cat variables/* | sha256sum"
+    said = subprocess.run(command, shell=True, cwd=weights, capture_output=True)
+    assert checksums.weights_sha256(weights) == said.stdout.decode().split()[0]
+
+
+def test_a_flipped_bit_is_found(weights):
+    write(weights, weights=checksums.weights_sha256(weights))
+    checksums.check_manifest(weights)
+    path = weights / "variables" / "variables.index"
+    content = path.read_bytes()
+    path.write_bytes(content[:9] + bytes([content[9] ^ 4]) + content[10:])
+    with pytest.raises(
+        ValueError, match="the weights of .*manifest, .*Received: .*chan"
+    ):
+        checksums.check_manifest(weights)
+
+
+def test_what_the_manifest_does_not_say_is_not_looked_at(tmp_path):
+    checksums.check_manifest(tmp_path)
+    assert checksums.exported_settings(tmp_path) == {}
+    (tmp_path / checksums.MANIFEST).write_text('{"decoding": {"beam_size": 3}}')
+    checksums.check_manifest(tmp_path)
+    assert checksums.exported_settings(tmp_path) == {"beam_size": 3}
+
+
+def test_a_version_without_weights_or_model_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="weights in `variables/`. Received: .*has no"):
+        checksums.weights_sha256(tmp_path)
+    module = tf.Module()
+    run = tf.function(lambda x: {"y": x}).get_concrete_function(tf.TensorSpec([None]))
+    tf.saved_model.save(module, str(tmp_path), signatures=run)
+    write(tmp_path, tokenizer="0" * 64)
+    with pytest.raises(ValueError, match="tokenizer of .*Received: "):
+        checksums.check_manifest(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"weights": 3}', "\xff"])
+def test_a_damaged_manifest_is_refused(tmp_path, content):
+    (tmp_path / checksums.MANIFEST).write_text(content, encoding="latin-1")
+    with pytest.raises(ValueError, match="a JSON object of objects. Received: .*manif"):
+        checksums.check_manifest(tmp_path)
