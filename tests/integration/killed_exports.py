@@ -2,10 +2,13 @@
 
     python -m tests.integration.killed_exports DIRECTORY
 
-The module that is exported is a small one and no engine loads it, so that a kill hits
-the writing and publishing of files.
+For each line of standard input a child is born that exports for ever; its process id
+is printed when it begins. It has imported TensorFlow, and run nothing of it. The module
+that is exported is a small one and no engine loads it, so that a kill hits the writing
+and publishing of files.
 """
 
+import os
 import sys
 
 import tensorflow as tf
@@ -34,16 +37,25 @@ class Weights(tf.Module):
         return self.signatures_
 
 
-def main():
-    """Exports for ever."""
+def export_for_ever(directory):
+    """Exports until somebody ends the process."""
     saved_model.TranslationModule = Weights
     saved_model.verify_saved_model = lambda folder: None
     tokenizer = ka.SubwordTokenizer.learn_from_lines(["to be or not to be"], 16)
     config = ka.TransformerConfig(16, num_layers=1, model_dim=8, num_heads=2)
     translator = ka.Translator(ka.build_transformer(config), tokenizer)
-    print("ready", flush=True)
+    print(os.getpid(), flush=True)
     while True:
-        ka.export_saved_model(translator, sys.argv[1])
+        ka.export_saved_model(translator, directory)
+
+
+def main():
+    """Has a child export for every line of standard input."""
+    for _ in sys.stdin:
+        child = os.fork()
+        if not child:
+            export_for_ever(sys.argv[1])
+        os.waitpid(child, 0)
 
 
 if __name__ == "__main__":

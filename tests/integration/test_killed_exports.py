@@ -1,7 +1,9 @@
 """An export that is killed at any moment leaves no folder that a server would take."""
 
 import json
+import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -26,17 +28,20 @@ FILES = {
 @pytest.mark.slow
 def test_every_numbered_folder_is_whole_after_ten_kills(tmp_path, repository):
     draw, interrupted = random.Random(1), 0
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.integration.killed_exports", str(tmp_path)],
+        cwd=repository,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
     for _ in range(KILLS):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tests.integration.killed_exports", str(tmp_path)],
-            cwd=repository,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        assert process.stdout.readline() == b"ready\n"
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        child = int(process.stdout.readline())
         time.sleep(draw.uniform(0.05, LONGEST))
-        process.kill()
-        process.communicate()
+        os.kill(child, signal.SIGKILL)
+    process.communicate(timeout=60)
     for path in tmp_path.iterdir():
         if path.name.isdigit():
             assert {each.name for each in path.iterdir()} == FILES
