@@ -61,16 +61,17 @@ class TranslationLines:
         )
 
     def _jsonl(self, _, translation):
-        return json_line(
-            {
-                "text": translation.text,
-                "score": _rounded(translation.score),
-                "length": translation.length,
-                "truncated": translation.truncated,
-                "source_length": translation.source_length,
-                "hypotheses": [self._hypothesis(x) for x in translation.hypotheses],
-            }
-        )
+        told = {
+            "text": translation.text,
+            "score": _rounded(translation.score),
+            "length": translation.length,
+            "truncated": translation.truncated,
+            "source_length": translation.source_length,
+            "hypotheses": [self._hypothesis(x) for x in translation.hypotheses],
+        }
+        if self._config.return_attention_weights:
+            told["source_pieces"] = [self._pieces[x] for x in translation.source_ids]
+        return json_line(told)
 
     def _hypothesis(self, each):
         told = {

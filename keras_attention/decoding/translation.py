@@ -38,11 +38,14 @@ class Translation:
         hypotheses: a `Hypothesis` for all that were found, best first.
         truncated: whether the source was cut at the maximum.
         source_length: pieces of the source before it was cut, without END.
+        source_ids: the pieces that were read, END the last: what a row of the
+            attention weights speaks of; told with them.
     """
 
     hypotheses: tuple[Hypothesis, ...]
     truncated: bool
     source_length: int
+    source_ids: tuple[int, ...] = ()
 
     @property
     def text(self):

@@ -246,9 +246,14 @@ class Translator:
             ):
                 found[row] = result
         found = add_details(found, source_ids, texts, config, self)
+        read = [()] * len(texts)
+        if config.return_attention_weights:
+            read = [tuple(ids) for ids in source_ids.to_list()]
         return [
-            Translation(hypotheses, truncated=bool(cut), source_length=int(length))
-            for hypotheses, cut, length in zip(found, truncated, lengths, strict=True)
+            Translation(hypotheses, bool(cut), int(length), ids)
+            for hypotheses, cut, length, ids in zip(
+                found, truncated, lengths, read, strict=True
+            )
         ]
 
     def _encode_prefixes(self, prefixes, config, first):

@@ -159,8 +159,10 @@ def test_json_lines_hold_all_that_was_found(translated, translator):
     pieces = translator.tokenizer.pieces
     for line, found in zip(lines, translator.translate(SOURCES, **asked), strict=True):
         assert set(line) == {
-            *("text", "score", "length", "truncated", "source_length", "hypotheses")
+            *("text", "score", "length", "truncated", "source_length", "hypotheses"),
+            "source_pieces",
         }
+        assert line["source_pieces"] == [pieces[piece] for piece in found.source_ids]
         assert (line["text"], line["length"]) == (found.text, found.length)
         assert (line["truncated"], line["source_length"]) == (
             found.truncated,
@@ -179,7 +181,7 @@ def test_json_lines_hold_all_that_was_found(translated, translator):
                 else ()
             ):
                 assert row == pytest.approx(weights.tolist(), abs=6e-5)
-                assert len(row) == found.source_length + 1
+                assert len(row) == found.source_length + 1 == len(found.source_ids)
     assert lines[1]["hypotheses"][0]["attention"] == []
 
 

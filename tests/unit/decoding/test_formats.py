@@ -28,7 +28,7 @@ def translation(*texts, score=-0.5, **details):
         Hypothesis(text, score - slot, 3, (4, 5, 3), **details)
         for slot, text in enumerate(texts)
     )
-    return Translation(hypotheses, truncated=True, source_length=7)
+    return Translation(hypotheses, True, source_length=7, source_ids=(6, 3))
 
 
 @pytest.mark.parametrize("sign", BREAKS)
@@ -72,6 +72,7 @@ def test_json_lines_have_the_details_that_were_asked_for():
     log_probs = (-1 / 3, -0.125, -2.0)
     found = translation("a", token_log_probs=log_probs, attention_weights=weights)
     write = TranslationLines("jsonl", translator(**asked))
+    assert json.loads(write(0, found))["source_pieces"] == ["ü", "[END]"]
     (told,) = json.loads(write(0, found))["hypotheses"]
     assert told["attention"] == [[0.3333, 0.6667], [1.0, 0.0], [0.5, 0.5]]
     assert told["token_log_probabilities"] == [-0.333333, -0.125, -2.0]
@@ -80,6 +81,7 @@ def test_json_lines_have_the_details_that_were_asked_for():
     write = TranslationLines("jsonl", translator())
     (told,) = json.loads(write(0, found))["hypotheses"]
     assert not {"attention", "token_log_probabilities"} & set(told)
+    assert "source_pieces" not in json.loads(write(0, found))
 
 
 def test_what_json_has_no_number_for_is_null():

@@ -46,6 +46,7 @@ def translator(models, tokenizer):
 def test_log_probabilities_and_attention_of_each_piece(translator):
     asked = {"return_token_log_probs": True, "return_attention_weights": True}
     plain = translator.translate(LINES)
+    assert {result.source_ids for result in plain} == {()}
     for row, (result, same) in enumerate(
         zip(translator.translate(LINES, **asked), plain, strict=True)
     ):
@@ -58,6 +59,7 @@ def test_log_probabilities_and_attention_of_each_piece(translator):
             assert each.score * penalty == pytest.approx(total, abs=1e-4)
             weights = each.attention_weights
             assert weights.shape == (each.length, result.source_length + 1)
+            assert len(result.source_ids) == weights.shape[1]
             np.testing.assert_allclose(weights.sum(axis=1), 1.0, atol=1e-5)
         best = result.hypotheses[0]
         if best.ids[-1] == END_ID and not row:
