@@ -47,6 +47,7 @@ class TransformerConfig(Config):
         layer_norm_epsilon: epsilon of layer normalisation; the paper names none.
         use_bias: biases in the attention projections; the paper writes none (3.2.2).
         share_embeddings: one matrix for both embeddings and the output (3.4).
+        output_bias: a bias for each logit; the paper has none (3.4).
 
     Example:
 
@@ -73,6 +74,7 @@ class TransformerConfig(Config):
     layer_norm_epsilon: float = 1e-6
     use_bias: bool = False
     share_embeddings: bool = True
+    output_bias: bool = False
 
     def __post_init__(self):
         self._check(check_integer, "vocabulary_size", minimum=5)
@@ -86,7 +88,7 @@ class TransformerConfig(Config):
         self._check(check_choice, "norm_position", choices=NORM_POSITIONS)
         self._check(check_choice, "positions", choices=POSITIONS)
         self._check(check_choice, "position_layout", choices=LAYOUTS)
-        self._check(check_boolean, "use_bias", "share_embeddings")
+        self._check(check_boolean, "use_bias", "share_embeddings", "output_bias")
         if self.key_dim is None or self.value_dim is None:
             if self.model_dim % self.num_heads:
                 raise ValueError(

@@ -38,6 +38,7 @@ CONFIG_FIELDS = {
         "layer_norm_epsilon": (float, 1e-6, "of layer normalisation"),
         "use_bias": (bool, False, "biases in the attention projections"),
         "share_embeddings": (bool, True, "one matrix for embeddings and output"),
+        "output_bias": (bool, False, "a bias for each logit"),
     },
     "training": {
         "batch_tokens": (int, 25_000, "cells of one side of a batch"),

@@ -161,6 +161,9 @@ def _transformer_spec(translator):
     spec.encoder.embeddings[0].weight = source
     spec.decoder.embeddings.weight = target
     spec.decoder.projection.weight = output
+    if config.output_bias:
+        bias = model.get_layer(names[2]).output_bias
+        spec.decoder.projection.bias = _array(bias)
     for side, positions in (
         (spec.encoder, "source_positions"),
         (spec.decoder, "target_positions"),

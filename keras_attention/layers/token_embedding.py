@@ -11,7 +11,7 @@ class TokenEmbedding(keras.layers.Layer):
     """Looks pieces up in a matrix E, and turns states into logits with E again.
 
     Embedding(ids) = E[ids] * sqrt(d_model), and with `reverse=True` the logits
-    x E^T, in float32 under every dtype policy and without bias.
+    x E^T, in float32 under every dtype policy.
 
     E starts as a normal distribution of deviation d_model^-0.5 (the paper names no
     initialisation), so that embeddings and first logits have unit scale.
@@ -19,6 +19,7 @@ class TokenEmbedding(keras.layers.Layer):
     Args:
         vocabulary_size: int, V.
         model_dim: int, D.
+        use_bias: add a bias to the logits; the paper has none (departs from 3.4).
 
     Call arguments:
         inputs: integer ids of shape (B, L), or with `reverse=True` float states of
@@ -44,15 +45,16 @@ class TokenEmbedding(keras.layers.Layer):
     Reference: section 3.4.
     """
 
-    def __init__(self, vocabulary_size, model_dim, **kwargs):
+    def __init__(self, vocabulary_size, model_dim, use_bias=False, **kwargs):
         # Ids must not be cast to a float of few digits, nor states of the logits.
         super().__init__(autocast=False, **kwargs)
         self.supports_masking = True
         self.vocabulary_size = check_integer("vocabulary_size", vocabulary_size)
         self.model_dim = check_integer("model_dim", model_dim)
+        self.use_bias = bool(use_bias)
 
     def build(self, input_shape):
-        """Creates the matrix."""
+        """Creates the matrix, and perhaps the bias of the logits."""
         self.embeddings = self.add_weight(
             shape=(self.vocabulary_size, self.model_dim),
             initializer=keras.initializers.RandomNormal(stddev=self.model_dim**-0.5),
@@ -61,13 +63,22 @@ class TokenEmbedding(keras.layers.Layer):
             # is called outside of a model, and logits would differ between the two.
             autocast=False,
         )
+        self.output_bias = None
+        if self.use_bias:
+            self.output_bias = self.add_weight(
+                shape=(self.vocabulary_size,),
+                initializer="zeros",
+                name="output_bias",
+                autocast=False,
+            )
         self.built = True
 
     def call(self, inputs, reverse=False):
         """Embeds ids, or computes logits."""
         if reverse:
             states = keras.ops.cast(inputs, "float32")
-            return ops.linear_transposed(states, self.embeddings)
+            logits = ops.linear_transposed(states, self.embeddings)
+            return logits if self.output_bias is None else logits + self.output_bias
         inputs = keras.ops.convert_to_tensor(inputs)
         if not keras.backend.is_int_dtype(inputs.dtype):
             raise ValueError(
@@ -100,4 +111,5 @@ class TokenEmbedding(keras.layers.Layer):
             **super().get_config(),
             "vocabulary_size": self.vocabulary_size,
             "model_dim": self.model_dim,
+            "use_bias": self.use_bias,
         }

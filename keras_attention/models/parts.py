@@ -28,13 +28,15 @@ class TransformerParts:
         self._policy = policy
         # === Layers ===
         if config.share_embeddings:
-            shared = self._embedding("token_embedding")
+            shared = self._embedding("token_embedding", config.output_bias)
             self.source_embedding = self.target_embedding = shared
             self.output_embedding = shared
         else:
             self.source_embedding = self._embedding("source_embedding")
             self.target_embedding = self._embedding("target_embedding")
-            self.output_embedding = self._embedding("output_embedding")
+            self.output_embedding = self._embedding(
+                "output_embedding", config.output_bias
+            )
         self.source_positions = self._positions("source_positions")
         self.target_positions = self._positions("target_positions")
         self.source_dropout = self._dropout("source_dropout")
@@ -99,11 +101,9 @@ class TransformerParts:
             x = self.decoder_norm(x)
         return self.output_embedding(x, reverse=True)
 
-    def _embedding(self, name):
-        config = self._config
-        return TokenEmbedding(
-            config.vocabulary_size, config.model_dim, name=name, dtype=self._policy
-        )
+    def _embedding(self, name, use_bias=False):
+        sizes = self._config.vocabulary_size, self._config.model_dim
+        return TokenEmbedding(*sizes, use_bias, name=name, dtype=self._policy)
 
     def _positions(self, name):
         config = self._config

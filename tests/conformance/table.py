@@ -91,7 +91,7 @@ LAYERS = [
     Case(LayerNorm, dict(epsilon=1e-3), dict(inputs=states(4)), (2, 4, 8), "inputs"),
     Case(
         ka.TokenEmbedding,
-        dict(vocabulary_size=20, model_dim=8),
+        dict(vocabulary_size=20, model_dim=8, use_bias=True),
         dict(inputs=ids(4)),
         (2, 4, 8),
         mask="inputs",
@@ -143,6 +143,7 @@ MODELS = [
             layer_norm_epsilon=1e-3,
             use_bias=True,
             share_embeddings=False,
+            output_bias=True,
         ),
         dict(source_ids=ids(6), target_ids=ids(4, seed=1)),
         (2, 4, 20),

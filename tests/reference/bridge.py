@@ -142,6 +142,8 @@ def oracle_of(model, arrays=None):
         "encoder": [to_symbols(block, arrays) for block in parts.encoder_blocks],
         "decoder": [to_symbols(block, arrays) for block in parts.decoder_blocks],
     }
+    if config.output_bias:
+        weights["output_bias"] = arrays[id(parts.output_embedding.output_bias)]
     if config.positions == "learned":
         weights["source_positions"] = arrays[id(parts.source_positions.embeddings)]
         weights["target_positions"] = arrays[id(parts.target_positions.embeddings)]

@@ -162,8 +162,9 @@ def causal_mask(length):
 class Transformer:
     """The whole model. `weights` has the keys source_embedding, target_embedding,
     output (each (V, d_model)), encoder and decoder (lists of N blocks), and, where the
-    options ask for them, source_positions, target_positions, encoder_norm and
-    decoder_norm. `hyper` has norm_position, epsilon, activation and layout.
+    options ask for them, source_positions, target_positions, encoder_norm,
+    decoder_norm and output_bias. `hyper` has norm_position, epsilon, activation and
+    layout.
     """
 
     def __init__(self, weights, norm_position="post", epsilon=1e-6, **hyper):
@@ -209,7 +210,7 @@ class Transformer:
             )
         if self.norm_position == "pre":
             x = layer_norm(x, self.w["decoder_norm"], self.epsilon)
-        return x @ self.w["output"].T
+        return x @ self.w["output"].T + self.w.get("output_bias", 0.0)
 
 
 def log_softmax(logits):

@@ -168,6 +168,7 @@ def test_choices(cls, field, value):
         (TransformerConfig, "layer_norm_epsilon", 0.0),
         (TransformerConfig, "use_bias", 1),
         (TransformerConfig, "share_embeddings", "yes"),
+        (TransformerConfig, "output_bias", 0),
         (TransformerConfig, "vocabulary_size", 4),
         (TrainingConfig, "beta_2", 1.0),
         (TrainingConfig, "optimizer_epsilon", 0),

@@ -83,7 +83,7 @@ KINDS = {
 OTHER_KINDS = {
     "learned": {"positions": "learned", "max_length": 50},
     "concatenated": {"position_layout": "concatenated"},
-    "biases": {"use_bias": True},
+    "biases": {"use_bias": True, "output_bias": True},
     "epsilon": {"layer_norm_epsilon": 0.3},
     "heads": {"key_dim": 5, "value_dim": 5},
     **{name: {"activation": name} for name in ACTIVATIONS if name != "relu"},

@@ -31,6 +31,27 @@ def test_logits_use_the_same_matrix_without_scale_or_bias():
     assert layer.count_params() == 160
 
 
+def test_a_bias_is_added_to_the_logits_alone():
+    layer, plain = make(use_bias=True), make()
+    bias = np.arange(10, dtype="float32")
+    plain.embeddings.assign(layer.embeddings)
+    states = np.random.default_rng(0).normal(size=(2, 3, 16)).astype("float32")
+    expected = plain(states, reverse=True)
+    np.testing.assert_allclose(layer(states, reverse=True), expected)  # 0 at first
+    layer.output_bias.assign(bias)
+    np.testing.assert_allclose(layer(states, reverse=True), expected + bias, atol=1e-5)
+    np.testing.assert_allclose(layer(IDS), plain(IDS))
+    assert layer.count_params() == 160 + 10
+
+
+@pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
+def test_the_bias_is_float32_under_every_policy(policy):
+    layer = make(use_bias=True, dtype=policy)
+    layer.output_bias.assign(np.full(10, 1e5, "float32"))  # no float16
+    logits = np.asarray(layer(layer(IDS), reverse=True))
+    assert logits.dtype == np.float32 and np.abs(logits - 1e5).max() < 100
+
+
 def test_embeddings_and_first_logits_have_unit_scale():
     layer = make(2000, 256)
     ids = np.arange(2000)[None]

@@ -89,8 +89,9 @@ def test_parameters_of_the_options(norm_position):
         norm_position=norm_position,
         use_bias=True,
         share_embeddings=False,
+        output_bias=True,
     )
-    biases = 9 * (2 * 6 + 10 + 8)  # nine attentions
+    biases = 9 * (2 * 6 + 10 + 8) + 50  # nine attentions and the logits
     final_norms = 4 * 8 if norm_position == "pre" else 0
     expected = formula(config) + biases + final_norms + 2 * 50 * 8
     assert ka.build_transformer(config).count_params() == expected

@@ -19,7 +19,12 @@ from tests.unit.models.tiny import (
     weights_of,
 )
 
-LAST = [{}, {"norm_position": "pre"}, {"share_embeddings": False}]
+LAST = [
+    {},
+    {"norm_position": "pre"},
+    {"share_embeddings": False},
+    {"output_bias": True},
+]
 
 
 @pytest.fixture

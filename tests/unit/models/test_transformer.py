@@ -20,11 +20,13 @@ OPTIONS = {
     "paper": dict(),
     "pre": dict(norm_position="pre", use_bias=True),
     "unshared": dict(share_embeddings=False, activation="gelu"),
+    "output bias": dict(output_bias=True),
     "learned": dict(positions="learned", max_length=9, layer_norm_epsilon=1e-3),
     "heads": dict(key_dim=3, value_dim=5, position_layout="concatenated"),
     "all": dict(
         norm_position="pre",
         share_embeddings=False,
+        output_bias=True,
         positions="learned",
         max_length=7,
         key_dim=2,
