@@ -35,11 +35,12 @@ class Parameters:
         """The parameters of a text file."""
         text = re.sub("#.*", "", path.read_text())
         names = {field.name for field in dataclasses.fields(cls)}
-        found = dict(re.findall(r"(\w+)\s*\{\s*value\s*:\s*(\w+)\s*\}", text))
+        # Numbers are wrapped, so that 0 is not taken for the default; flags are not.
+        found = re.findall(r"(\w+)\s*(?:\{\s*value\s*)?:\s*(\w+)", text)
         values = {
             name: value == "true" if value in ("true", "false") else int(value)
-            for name, value in found.items()
-            if name in names
+            for name, value in found
+            if name in names and name != "allowed_batch_sizes"
         }
         sizes = tuple(map(int, re.findall(r"allowed_batch_sizes\s*:\s*(\d+)", text)))
         if sizes and sizes[-1] != values.get("max_batch_size", cls.max_batch_size):

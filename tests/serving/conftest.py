@@ -2,7 +2,6 @@
 
 import importlib.util
 import shutil
-import types
 
 import pytest
 
@@ -20,8 +19,8 @@ TEXTS = [
 
 
 @pytest.fixture(scope="session")
-def artefact(tmp_path_factory):
-    """A `Translator`, the folder of its one version, and 10 texts."""
+def translator():
+    """A `Translator` whose beams disagree, of 40 pieces."""
     if MISSING:
         pytest.skip(f"the extra `client` is missing: {', '.join(MISSING)}")
     import keras
@@ -35,30 +34,51 @@ def artefact(tmp_path_factory):
     )
     model = ka.build_transformer(config)
     for weight in model.trainable_weights:
-        weight.assign(weight * 2.0)  # so that beams disagree
+        weight.assign(weight * 2.0)
     decoding = ka.DecodingConfig(
         beam_size=2, max_extra_length=3, max_source_length=12, num_hypotheses=2
     )
-    translator = ka.Translator(model, tokenizer, decoding)
-    version = ka.export_saved_model(translator, tmp_path_factory.mktemp("model") / "m")
-    return types.SimpleNamespace(translator=translator, version=version, texts=TEXTS)
+    return ka.Translator(model, tokenizer, decoding)
 
 
 @pytest.fixture(scope="session")
-def server(artefact):
-    """A running server of that version, without batches."""
-    with process.serving(model=artefact.version.parent) as server:
+def graph(translator, tmp_path_factory):
+    """The graph of an export alone, which is there in half the time."""
+    import tensorflow as tf
+
+    from keras_attention.export.translation_module import TranslationModule
+
+    module = TranslationModule(translator, max_beam_size=3)
+    folder = tmp_path_factory.mktemp("graph") / "1"
+    tf.saved_model.save(module, str(folder), signatures=module.signatures)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def server(graph):
+    """A running server of that graph, without batches."""
+    with process.serving(model=graph.parent) as server:
         yield server
 
 
+@pytest.fixture(scope="session")
+def version(translator, tmp_path_factory):
+    """The folder of a whole export."""
+    import keras_attention as ka
+
+    return ka.export_saved_model(translator, tmp_path_factory.mktemp("model") / "m")
+
+
 @pytest.fixture
-def versions(artefact, tmp_path):
-    """A function that puts the version under a number into a folder of its own."""
+def versions(version, tmp_path):
+    """A folder of versions, and a function that puts the export there by a rename."""
+    folder = tmp_path / "versions"
+    folder.mkdir()
 
     def place(number):
         staged = tmp_path / f"staged-{number}"
-        shutil.copytree(artefact.version, staged)
-        (tmp_path / "versions").mkdir(exist_ok=True)
-        return staged.rename(tmp_path / "versions" / str(number))
+        shutil.copytree(version, staged)
+        return staged.rename(folder / str(number))
 
+    place.folder = folder
     return place
