@@ -110,11 +110,40 @@ def run_in_python(version, requests):
     return [json.loads(line) for line in output.splitlines()]
 
 
-def run_in_c(version, requests):
+def refused_requests():
+    """What the C++ engine itself would take: other ranks, columns of other lengths."""
+
+    def column(values, *shape):
+        return {"values": values, "shape": list(shape or [len(values)])}
+
+    two = column(["a", "b"])
+    asked = {
+        "beam_size": column([2, 2]),
+        "length_penalty_alpha": column([0.6, 0.6]),
+        "max_extra_length": column([2, 2]),
+        "num_hypotheses": column([1, 1]),
+    }
+    return [
+        ("serving_default", {"text": column(["a", "b"], 2, 1)}),
+        ("serving_default", {"text": {"values": ["a"], "shape": []}}),
+        ("encode", {"text": column(["a"], 1, 1)}),
+        ("explain", {"text": column(["a"], 1, 1)}),
+        ("score", {"source": two, "target": column(["a"])}),
+        ("score", {"source": column(["a"]), "target": two}),
+        ("translate_ids", {"ids": column([5] * 4, 2, 2), "lengths": column([2])}),
+        ("translate_ids", {"ids": column([5] * 4), "lengths": column([2])}),
+        ("nbest", {"text": column(["a"]), **asked}),
+        ("nbest", {"text": two, **asked, "beam_size": column([2])}),
+        ("nbest", {"text": two, **asked, "num_hypotheses": column([1, 1], 2, 1)}),
+    ]
+
+
+def run_in_c(version, requests, others=()):
     spelled = [[text.decode("latin-1") for text in texts] for texts in requests]
     asked = [
         {"signature": "serving_default", "inputs": {"text": texts}} for texts in spelled
     ]
+    asked += [{"signature": key, "inputs": inputs} for key, inputs in others]
     return engine.answers(version, asked)
 
 
@@ -180,12 +209,15 @@ def test_python_without_this_package_says_the_same(exported):
 
 def test_the_cpp_loader_says_the_same(exported):
     requests = [exported.texts, *edge_requests(exported)]
-    found = run_in_c(exported.version, requests)
+    found = run_in_c(exported.version, requests, refused_requests())
     assert "load_error" not in found
     assert found["modules"] == []  # neither tensorflow nor keras was imported
-    errors = [answer["error"] for answer in found["answers"] if "error" in answer]
+    refused = found["answers"][len(requests) :]
+    assert [answer.get("code") for answer in refused] == [3] * len(refused_requests())
+    answered = found["answers"][: len(requests)]
+    errors = [answer["error"] for answer in answered if "error" in answer]
     assert errors == []
-    outputs = [answer["outputs"] for answer in found["answers"]]
+    outputs = [answer["outputs"] for answer in answered]
     answers = [{name: x["values"] for name, x in each.items()} for each in outputs]
     check_equal(answers[0], exported)
     check_edges(answers[1:], exported)
