@@ -21,6 +21,7 @@ from keras_attention.vocabulary import SPECIAL_PIECES
 
 WARMUP_FILE = pathlib.Path("assets.extra") / "tf_serving_warmup_requests"
 TEXT_LENGTHS = (3, 15, 40)  # pieces: a few words, a sentence, a long one
+FRAME = 16  # bytes of a TFRecord beside its content: a length and two checksums
 INTERNAL = "__"  # how the keys of signatures begin that no request may name
 # number, name, type (of descriptor.proto) or message, whether it is repeated; the
 # fields that a prediction needs. A tensor is kept as bytes, which look the same.
@@ -190,7 +191,10 @@ def read_warmup(directory):
     try:
         if not path.is_file():
             raise ValueError("there is no such file")
-        records = tf.data.TFRecordDataset(str(path)).as_numpy_iterator()
+        records = list(tf.data.TFRecordDataset(str(path)).as_numpy_iterator())
+        # A record that is cut off counts as the end of the file there.
+        if sum(FRAME + len(record) for record in records) != path.stat().st_size:
+            raise ValueError("its last record is cut off")
         return [_read_request(record) for record in records]
     except (ValueError, DecodeError, tf.errors.OpError) as error:
         raise ValueError(

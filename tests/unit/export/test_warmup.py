@@ -126,7 +126,7 @@ def test_damaged_files_are_refused(requests, tmp_path):
     path = warmup.write_warmup(tmp_path, requests, "model")
     content = path.read_bytes()
     flipped = content[:40] + bytes([content[40] ^ 1]) + content[41:]
-    for damaged in (content[:-3], flipped, b"no records"):
+    for damaged in (content[:-3], content[:-40], flipped, b"no records"):
         path.write_bytes(damaged)
         with pytest.raises(ValueError, match="requests that a server can replay"):
             warmup.read_warmup(tmp_path)

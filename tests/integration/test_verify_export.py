@@ -1,0 +1,174 @@
+"""`ka-verify-export` as an operator runs it, on whole and on damaged versions."""
+
+import shutil
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from keras_attention.decoding.translator import Translator
+from keras_attention.export import export_saved_model, guard, warmup
+from tests.integration.test_export import SENTENCES, make_workdir
+
+
+@pytest.fixture(scope="module")
+def run_folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("workdir")
+    make_workdir(folder, "bpe")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def version(run_folder, tmp_path_factory):
+    translator = Translator.load(run_folder, beam_size=3)
+    return export_saved_model(translator, tmp_path_factory.mktemp("models"))
+
+
+@pytest.fixture
+def spoiled(version, tmp_path):
+    return shutil.copytree(version, tmp_path / "7")
+
+
+def change(folder, pattern, edit):
+    [path] = folder.glob(pattern)
+    path.write_bytes(edit(path.read_bytes()))
+
+
+def flip(content):
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 16]) + content[middle + 1 :]
+
+
+def truncate_variables(folder):
+    change(folder, "variables/*.data*", lambda content: content[: len(content) // 2])
+    (folder / "manifest.json").unlink()  # so that the engine has to find it
+
+
+def flip_a_weight(folder):
+    change(folder, "variables/*.data*", flip)
+
+
+def flip_a_weight_without_a_manifest(folder):
+    change(folder, "variables/*.data*", flip)
+    (folder / "manifest.json").unlink()
+
+
+def truncate_the_graph(folder):
+    change(folder, "saved_model.pb", lambda content: content[:-100])
+
+
+def with_graph(folder, edit):
+    message = guard.read_saved_model(folder)
+    edit(message.meta_graphs[0].graph_def)
+    (folder / "saved_model.pb").write_bytes(message.SerializeToString())
+
+
+def add_a_file_operation(folder):
+    with_graph(folder, lambda graph: graph.node.add(name="harm", op="ReadFile"))
+
+
+def hide_a_callback(folder):
+    def edit(graph):
+        graph.library.function[-1].node_def.add(name="harm", op="PyFunc")
+
+    with_graph(folder, edit)
+
+
+def ask_what_fails(folder):
+    requests = warmup.read_warmup(folder)
+    bad = {"text": np.array([1], np.int32)}
+    requests[0] = warmup.WarmupRequest("serving_default", bad)
+    warmup.write_warmup(folder, requests, "model")
+
+
+def export_as_is_obvious(folder):
+    """A `tf.Module` that holds a Keras model, whose variables nothing restores."""
+    model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    module = tf.Module()
+    module.model = model
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
+    def run(text):
+        lengths = tf.cast(tf.strings.length(text), tf.float32)
+        return {"score": model(lengths[:, None])[:, 0]}
+
+    shutil.rmtree(folder)
+    tf.saved_model.save(module, str(folder), signatures=run)
+
+
+DAMAGES = {
+    ask_what_fails: "warm-up|answers 'serving_default'",
+    truncate_variables: "the C++ engine can load",
+    flip_a_weight: "the weights of",
+    flip_a_weight_without_a_manifest: "the C++ engine can load",
+    truncate_the_graph: "whole `saved_model.pb`",
+    add_a_file_operation: "'ReadFile', the node 'harm' in the graph",
+    hide_a_callback: "'PyFunc', the node 'harm' in the function",
+    export_as_is_obvious: "loading fills every variable",
+}
+
+
+def verify(run_binary, folder, *flags):
+    done = run_binary("verify_export", "--version_dir", folder, *flags)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def test_a_whole_version_is_compared_with_its_run(
+    run_binary, version, run_folder, tmp_path
+):
+    lines = tmp_path / "lines"
+    lines.write_text("".join(f"{x}\n" for x in SENTENCES * 20), encoding="utf-8")
+    flags = ("--workdir", run_folder, "--input", lines)
+    code, out, err = verify(run_binary, version, *flags)
+    assert (code, out) == (0, f"{version}\n"), err
+    assert "1000 translations equal, scores within" in err
+    assert "serving_default: " in err
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(damage, marks=[pytest.mark.slow] * (row > 0), id=damage.__name__)
+        for row, damage in enumerate(DAMAGES)
+    ],
+)
+def test_a_damaged_version_is_refused_in_one_line(run_binary, spoiled, damage):
+    damage(spoiled)
+    code, out, err = verify(run_binary, spoiled)
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1, err
+    assert any(text in err for text in DAMAGES[damage].split("|")), err
+
+
+@pytest.mark.slow
+def test_another_run_or_other_settings_are_told_apart(
+    run_binary, version, run_folder, tmp_path
+):
+    other = shutil.copytree(run_folder, tmp_path / "other")
+    model = keras.saving.load_model(other / "model.keras")
+    for weight in model.trainable_weights:
+        weight.assign(weight * 1.1)
+    model.save(other / "model.keras")
+    code, _, err = verify(run_binary, version, "--workdir", other)
+    assert (code, err.count("\n")) == (2, 1), err
+    assert "to translate as the translator does" in err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "flags, code, text",
+    [
+        ([], 2, "--version_dir is required"),
+        (["--version_dir=/nowhere/1"], 1, "--version_dir: no such directory: /nowhere"),
+        (["--version_dir=/", "--input=x"], 2, "--input has no meaning without --workd"),
+        (["--version_dir=/", "--package=/nowhere"], 1, "--package: no such directory"),
+        (["--version_dir=/", "--workdir=/nowhere"], 1, "--workdir: no such directory"),
+        (["--version_dir=/"], 2, "a SavedModel folder with a `saved_model.pb`"),
+    ],
+)
+def test_wrong_flags(run_binary, flags, code, text):
+    done = run_binary("verify_export", *flags)
+    assert done.returncode == code
+    assert done.stderr.count(b"\n") == 1
+    assert text in done.stderr.decode()
