@@ -11,6 +11,7 @@ import shutil
 import threading
 import time
 
+import numpy as np
 import pytest
 
 from keras_attention.export.client import TranslationClient
@@ -55,6 +56,11 @@ def asked(client, n, text):
     return said.tokens, said.log_probability
 
 
+def asked_together(pool, client, texts):
+    """The answers to all of them, several at once."""
+    return list(pool.map(asked, itertools.repeat(client), range(len(texts)), texts))
+
+
 def same(found, expected):
     return found[0] == expected[0] and found[1] == pytest.approx(expected[1], abs=1e-4)
 
@@ -74,19 +80,15 @@ def test_the_first_request_after_a_warm_up_is_not_slow(version):
 def test_concurrent_requests_are_answered_as_those_alone(batching, threads):
     texts = texts_of(200)
     with connected(batching) as client:
-        alone = [asked(client, n, text) for n, text in enumerate(texts[:60])]
-        alone += [asked(client, n, text) for n, text in enumerate(texts)][60:]
+        alone = [asked(client, n, text) for n, text in enumerate(texts)]
         before = len(batching.batches()["model"])
         with concurrent.futures.ThreadPoolExecutor(threads) as pool:
-            together = list(pool.map(asked, itertools.repeat(client), *zip_(texts)))
+            together = asked_together(pool, client, texts)
     sizes = batching.batches()["model"][before:]
     assert max(sizes) > 1 and len(sizes) < 200  # they did share batches
-    wrong = [n for n, pair in enumerate(zip(together, alone)) if not same(*pair)]
+    pairs = zip(together, alone, strict=True)
+    wrong = [n for n, pair in enumerate(pairs) if not same(*pair)]
     assert wrong == []
-
-
-def zip_(texts):
-    return range(len(texts)), texts
 
 
 def test_rows_of_ids_are_padded_by_the_server(batching, translator):
@@ -96,8 +98,8 @@ def test_rows_of_ids_are_padded_by_the_server(batching, translator):
     rows = [row.numpy().reshape(1, -1) for row in ragged]
 
     def ask(client, row):
-        lengths = [row.shape[1]]
-        found = client.predict("translate_ids", ids=row, lengths=lengths_of(lengths))
+        lengths = np.asarray(row.shape[1:], np.int32)
+        found = client.predict("translate_ids", ids=row, lengths=lengths)
         return tuple(found["ids"][0][: found["lengths"][0]].tolist())
 
     with connected(batching) as client:
@@ -108,12 +110,6 @@ def test_rows_of_ids_are_padded_by_the_server(batching, translator):
             ]
     assert max(batching.batches()["model"][before:]) > 1
     assert all(said == [x.ids for x in expected] for said in found)
-
-
-def lengths_of(values):
-    import numpy as np
-
-    return np.asarray(values, np.int32)
 
 
 def test_more_rows_than_a_batch(batching):
@@ -236,9 +232,9 @@ def test_memory_is_flat(batching):
     texts = texts_of(1_500)
     with connected(batching) as client:
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            list(pool.map(asked, itertools.repeat(client), *zip_(texts[:500])))
+            asked_together(pool, client, texts[:500])
             before = batching.resident_bytes()
-            list(pool.map(asked, itertools.repeat(client), *zip_(texts[500:])))
+            asked_together(pool, client, texts[500:])
     assert batching.resident_bytes() - before < 20e6
 
 
