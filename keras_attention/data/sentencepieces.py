@@ -147,6 +147,18 @@ class _LastingModel(tf.saved_model.experimental.TrackableResource):
         )
 
 
+def lasting_tokenizer(model, out_type):
+    """Returns the `SentencepieceTokenizer` of tensorflow-text, its model named.
+
+    Args:
+        model: bytes of a model file that `parse_model` has read.
+        out_type: tf.int32, ids, or tf.string, pieces.
+    """
+    tokenizer = tf_text.SentencepieceTokenizer(model, out_type=out_type)
+    tokenizer._model_resource = _LastingModel(model)
+    return tokenizer
+
+
 class SentencePieces(tf.Module):
     """A SentencePiece model in a graph, one op instance for both directions.
 
@@ -162,8 +174,7 @@ class SentencePieces(tf.Module):
     def __init__(self, model):
         super().__init__()
         _check_model(model)
-        self._tokenizer = tf_text.SentencepieceTokenizer(model, out_type=tf.int32)
-        self._tokenizer._model_resource = _LastingModel(model)
+        self._tokenizer = lasting_tokenizer(model, tf.int32)
         self.vocabulary_size = int(self._tokenizer.vocab_size())
 
     def pieces(self):
@@ -179,23 +190,39 @@ class SentencePieces(tf.Module):
         """Clean texts (B,) -> int32 ragged (B, None)."""
         return self._tokenizer.tokenize(texts)
 
+    tokenize_targets = tokenize  # one model for both languages
+
     def detokenize(self, ids):
         """Ragged int32 (B, None), every id inside the vocabulary -> texts (B,)."""
         return self._tokenizer.detokenize(ids)
 
 
-def _check_model(model):
+def parse_model(model):
+    """Returns the `SentencePieceProcessor` of a model, before a graph parses it.
+
+    Args:
+        model: bytes of the model file.
+
+    Raises:
+        ValueError: it is none.
+    """
     import sentencepiece
 
     processor = sentencepiece.SentencePieceProcessor()
     try:
         processor.LoadFromSerializedProto(model)
-        count = min(4, processor.GetPieceSize())
-        found = tuple(processor.IdToPiece(i) for i in range(count))
-        control = [processor.IsControl(i) for i in range(count) if i != UNK_ID]
+        processor.GetPieceSize()
     except (RuntimeError, OSError) as error:
         reason = " ".join(str(error).split())
         raise ValueError(f"This is not a SentencePiece model: {reason}") from error
+    return processor
+
+
+def _check_model(model):
+    processor = parse_model(model)
+    count = min(4, processor.GetPieceSize())
+    found = tuple(processor.IdToPiece(i) for i in range(count))
+    control = [processor.IsControl(i) for i in range(count) if i != UNK_ID]
     if found != SPECIAL_PIECES or not all(control) or processor.unk_id() != UNK_ID:
         raise ValueError(
             f"The first pieces of a subword model must be {', '.join(SPECIAL_PIECES)}, "

@@ -5,15 +5,13 @@ import json
 import os
 import pathlib
 
-import tensorflow as tf
-
 from keras_attention.checks import check_integer
 from keras_attention.config import TOKENIZER_KINDS
 from keras_attention.data import sentencepieces, wordpieces
 from keras_attention.data.lines import iterate_lines
-from keras_attention.data.text import clean_texts, to_bytes, valid_utf8
+from keras_attention.data.tokenizer_base import Tokenizer
 from keras_attention.files import write_atomically
-from keras_attention.vocabulary import END_ID, PAD_ID, START_ID, UNK_ID
+from keras_attention.vocabulary import END_ID
 
 CONFIG_FILE = "tokenizer.json"
 MODEL_FILES = {
@@ -23,7 +21,7 @@ MODEL_FILES = {
 }
 
 
-class SubwordTokenizer(tf.Module):
+class SubwordTokenizer(Tokenizer):
     """Text to subword ids and back; both directions run in a graph.
 
     Ids 0..3 are `[PAD] [UNK] [START] [END]`, and no text ever becomes one of them
@@ -53,27 +51,11 @@ class SubwordTokenizer(tf.Module):
     """
 
     def __init__(self, model, kind="bpe"):
-        super().__init__()
         _check_kind(kind)
-        self.kind = kind
+        words = kind == "wordpiece"
+        engine = wordpieces.WordPieces if words else sentencepieces.SentencePieces
+        super().__init__(engine(model), kind, hashlib.sha256(model).hexdigest())
         self.model = model
-        self.sha256 = hashlib.sha256(model).hexdigest()
-        engine = (
-            wordpieces.WordPieces
-            if kind == "wordpiece"
-            else sentencepieces.SentencePieces
-        )
-        self._engine = engine(model)
-
-    @property
-    def vocabulary_size(self):
-        """Number of pieces, the special ones included."""
-        return self._engine.vocabulary_size
-
-    @property
-    def pieces(self):
-        """The pieces as a list of str, in the order of their ids."""
-        return self._engine.pieces()
 
     @classmethod
     def learn(cls, files, vocabulary_size, kind="bpe", byte_fallback=False):
@@ -107,72 +89,6 @@ class SubwordTokenizer(tf.Module):
             return cls(wordpieces.learn_model(lines, vocabulary_size), kind)
         model = sentencepieces.learn_model(lines, vocabulary_size, kind, byte_fallback)
         return cls(model, kind)
-
-    def tokenize(self, texts):
-        """Splits texts into subword ids, without START and END.
-
-        Args:
-            texts: list of str or bytes, or a tf.string tensor (B,).
-
-        Returns:
-            int32 `tf.RaggedTensor` (B, None); a text without a word is an empty row.
-
-        Raises:
-            ValueError: `texts` is one string or has more than one dimension.
-        """
-        if isinstance(texts, (list, tuple)):
-            texts = [to_bytes(text) for text in texts]
-        texts = tf.convert_to_tensor(texts, tf.string)
-        if texts.shape.rank != 1:
-            raise ValueError(
-                "`texts` must be a vector of strings (B,). "
-                f"Received: shape {texts.shape}. Put a single text into a list."
-            )
-        return self._engine.tokenize(clean_texts(texts))
-
-    def detokenize(self, ids):
-        """Joins subword ids to texts.
-
-        Everything from the first END on is left out, and so are PAD and START. Ids
-        outside the vocabulary count as `[UNK]`.
-
-        Args:
-            ids: integers (B, T), dense or ragged, or a list of lists.
-
-        Returns:
-            tf.string (B,), valid UTF-8.
-
-        Raises:
-            ValueError: `ids` has not two dimensions.
-        """
-        if isinstance(ids, (list, tuple)):
-            ids = tf.ragged.constant(ids, dtype=tf.int32, ragged_rank=1)
-        if isinstance(ids, tf.RaggedTensor):
-            ids = ids.to_tensor(PAD_ID)
-        ids = tf.cast(tf.convert_to_tensor(ids), tf.int32)
-        if ids.shape.rank != 2:
-            raise ValueError(
-                f"`ids` must have two dimensions (B, T). Received: shape {ids.shape}."
-            )
-        ended = tf.cumsum(tf.cast(tf.equal(ids, END_ID), tf.int32), axis=1) > 0
-        kept = ~ended & tf.not_equal(ids, PAD_ID) & tf.not_equal(ids, START_ID)
-        ids = tf.ragged.boolean_mask(self._known(ids), kept)
-        return valid_utf8(self._engine.detokenize(ids))
-
-    def id_to_piece(self, ids):
-        """Spells subword ids, the special ones too; usable in a graph.
-
-        Args:
-            ids: integers of any shape. Ids outside the vocabulary count as `[UNK]`.
-
-        Returns:
-            tf.string of that shape.
-        """
-        ids = tf.cast(tf.convert_to_tensor(ids), tf.int32)
-        return self._engine.id_to_piece(self._known(ids))
-
-    def _known(self, ids):
-        return tf.where((ids >= 0) & (ids < self.vocabulary_size), ids, UNK_ID)
 
     def save(self, directory):
         """Writes the model and, last, `tokenizer.json` with its sha256."""

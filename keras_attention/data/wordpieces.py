@@ -166,6 +166,8 @@ class WordPieces(tf.Module):
             tf.where(ids.flat_values < self.vocabulary_size, ids.flat_values, UNK_ID)
         )
 
+    tokenize_targets = tokenize  # one vocabulary for both languages
+
     def detokenize(self, ids):
         """Ragged int32 (B, None), every id inside the vocabulary -> texts (B,)."""
         surfaces = tf.gather(self._surfaces, ids)

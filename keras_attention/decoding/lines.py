@@ -115,7 +115,7 @@ def scored(translator, sources, targets, window=WINDOW):
         ValueError: as `windows` and `Translator.score`.
     """
     for first_line, *texts in windows([sources, targets], window):
-        target_ids = append_end(translator.tokenizer.tokenize(texts[1]))
+        target_ids = append_end(translator.tokenizer.tokenize_targets(texts[1]))
         yield from zip(
             target_ids.to_list(),
             translator.score(

@@ -183,7 +183,7 @@ class Translator:
             return []
         source_ids, source_lengths = self._encode(sources)
         self._warn_of_cuts(source_lengths.numpy(), first_line)
-        label_ids = self.tokenizer.tokenize(targets)
+        label_ids = self.tokenizer.tokenize_targets(targets)
         lengths, table = label_ids.row_lengths().numpy(), self.model.max_decoding_length
         check_fits(lengths, table, first_line - 1)
         log_probs = self._forced.log_probs(
@@ -193,17 +193,18 @@ class Translator:
             return [values.tolist() for values in log_probs]
         return [float(values.sum()) for values in log_probs]
 
-    def encode(self, texts):
+    def encode(self, texts, targets=False):
         """Turns texts into what `search` takes; usable in a graph.
 
         Args:
             texts: tf.string tensor (B,), or a list of str or bytes.
+            targets: bool, whether they are of the target language.
 
         Returns:
             source_ids: (B, S) int32, pieces and END, then PAD.
             truncated: (B,) bool, whether pieces were cut off.
         """
-        source_ids, lengths = self._encode(texts)
+        source_ids, lengths = self._encode(texts, targets=targets)
         return source_ids.to_tensor(PAD_ID), lengths > self.most_pieces()
 
     def most_pieces(self, config=None):
@@ -258,7 +259,7 @@ class Translator:
 
     def _encode_prefixes(self, prefixes, config, first):
         """Returns ragged prefix ids, without END."""
-        ids = self.tokenizer.tokenize(prefixes)
+        ids = self.tokenizer.tokenize_targets(prefixes)
         lengths = ids.row_lengths().numpy()
         limits = (config.max_length, self.model.max_decoding_length)
         limit = min((x for x in limits if x is not None), default=None)
@@ -271,9 +272,11 @@ class Translator:
             )
         return ids
 
-    def _encode(self, texts, config=None):
-        """Returns ragged source ids with END, and the lengths before any cut."""
-        pieces = self.tokenizer.tokenize(texts)
+    def _encode(self, texts, config=None, targets=False):
+        """Returns ragged ids with END, and the lengths before any cut."""
+        tokenizer = self.tokenizer
+        split = tokenizer.tokenize_targets if targets else tokenizer.tokenize
+        pieces = split(texts)
         lengths = tf.cast(pieces.row_lengths(), tf.int32)
         return append_end(pieces[:, : self.most_pieces(config)]), lengths
 

@@ -102,7 +102,7 @@ def score(translator, source, target):
     """
     source, target = _beside(source, target)
     source_ids, source_cut = translator.encode(source)
-    label_ids, target_cut = translator.encode(target)
+    label_ids, target_cut = translator.encode(target, targets=True)
     return {
         "log_probability": tf.reduce_sum(
             _log_probs(translator, source_ids, label_ids), axis=1
