@@ -60,6 +60,8 @@ setup(
         "ctranslate2": ["ctranslate2>=4.8,<5"],
         # For `export.client` and `request_translation`: the messages of the server.
         "client": ["tensorflow-serving-api>=2.21,<2.22", "requests>=2.32,<3"],
+        # For `convert.load_marian`: the weights of a Hugging Face folder.
+        "convert": ["safetensors>=0.6,<1"],
         "test": [
             "build>=1.2",
             "ctranslate2>=4.8,<5",
@@ -68,6 +70,7 @@ setup(
             "pytest>=9.0",
             "pytest-xdist>=3.8",
             "ruff>=0.17",
+            "safetensors>=0.6,<1",
         ],
     },
     entry_points={

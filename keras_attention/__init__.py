@@ -44,7 +44,14 @@ _NEEDS_TENSORFLOW = {
     "beam_search": "keras_attention.decoding.beam_search",
     "export_saved_model": "keras_attention.export.saved_model",
 }
-_ROOMS_NEEDING_TENSORFLOW = ("data", "decoding", "evaluation", "export", "training")
+_ROOMS_NEEDING_TENSORFLOW = (
+    "convert",
+    "data",
+    "decoding",
+    "evaluation",
+    "export",
+    "training",
+)
 
 __all__ = [
     "END_ID",
@@ -72,6 +79,7 @@ __all__ = [
     "__version__",
     "beam_search",
     "build_transformer",
+    "convert",
     "data",
     "decoding",
     "evaluation",

@@ -53,6 +53,8 @@ INSIDE_FUNCTIONS_ONLY = {
     "requests",
     "grpc",
     "tensorflow_serving",
+    "safetensors",
+    "torch",
 }
 SOURCES = sorted(
     path.relative_to(ROOT)

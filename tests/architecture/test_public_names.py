@@ -13,9 +13,9 @@ END_ID PAD_ID PRESETS START_ID UNK_ID
 AddAndNorm DecoderBlock DecodingConfig EncoderBlock Ensemble LabelSmoothedCrossEntropy
 LearnedPositionalEmbedding MultiHeadAttention NoamSchedule PositionwiseFeedForward
 SinusoidalPositionalEncoding SubwordTokenizer TokenEmbedding TrainingConfig Transformer
-TransformerConfig Translator __version__ beam_search build_transformer data decoding
-evaluation export export_saved_model layers make_optimizer models objectives ops
-training
+TransformerConfig Translator __version__ beam_search build_transformer convert data
+decoding evaluation export export_saved_model layers make_optimizer models objectives
+ops training
 """.split()
 
 
