@@ -137,6 +137,35 @@ def test_searches_are_equal(exported, beam_size):
         assert answer.scores[0] == pytest.approx(score, abs=1e-4)
 
 
+@pytest.mark.slow
+def test_the_best_of_500_sentences_are_equal(exported):
+    translator, folder = exported
+    draw = np.random.default_rng(3)
+    words = " ".join(LINES[:2]).split()
+    texts = [" ".join(draw.choice(words, 1 + n % 9)) for n in range(500)]
+    found = translator.translate(texts, num_hypotheses=4)
+    loaded, names = load(folder), translator.tokenizer.pieces
+    equal = 0
+    for source, ours in zip(pieces(translator, texts), found, strict=True):
+        [theirs] = loaded.translate_batch(
+            [source],
+            beam_size=4,
+            num_hypotheses=4,
+            length_penalty=0,
+            max_decoding_length=len(source) + 10,
+            min_decoding_length=0,
+            return_scores=True,
+            return_end_token=True,
+        )
+        spelled = [[names[i] for i in each.ids] for each in ours.hypotheses]
+        equal += theirs.hypotheses[0] == spelled[0]
+        for tokens, score in zip(theirs.hypotheses, theirs.scores, strict=True):
+            if tokens in spelled:
+                same = ours.hypotheses[spelled.index(tokens)].score
+                assert score == pytest.approx(same, abs=1e-3)
+    assert equal / len(texts) >= 0.995
+
+
 @pytest.mark.parametrize("kind", OTHER_KINDS)
 def test_every_kind_of_model_scores_equally(tokenizer, tmp_path, kind):
     translator = make(tokenizer, **OTHER_KINDS[kind])
