@@ -39,8 +39,8 @@ def export_ctranslate2(translator, directory, quantization="float32"):
       this package among twice as many.
 
     On 500 sentences of Multi30k (val, alpha 0) all greedy translations were equal, and
-    98.0 % of those of beam 4, scores within 2.3e-5; in the ten others the last rule made
-    this package find the likelier one.
+    98.0 % of those of beam 4, scores within 2.3e-5; in the ten others the last rule
+    made this package find the likelier one.
 
     The table of positions is finite there: it has as many rows as the longest source
     and the longest translation of `translator.decoding_config` need, and the engine
