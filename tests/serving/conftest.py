@@ -77,7 +77,8 @@ def versions(version, tmp_path):
 
     def place(number):
         staged = tmp_path / f"staged-{number}"
-        shutil.copytree(version, staged)
+        without = shutil.ignore_patterns("assets.extra")  # warming up takes a while
+        shutil.copytree(version, staged, ignore=without)
         return staged.rename(folder / str(number))
 
     place.folder = folder

@@ -141,8 +141,10 @@ class ServedModel:
             self._unload(self._loaded)
             return
         newest = max(folders)
-        if newest not in self.states and not self._load(folders[newest]):
-            return
+        # One that was served before may come back; one that failed stays as it is.
+        failed = self.states.get(newest, ["", "OK", ""])[1] != "OK"
+        if newest not in self._loaded and not failed:
+            self._load(folders[newest])
         if newest in self._loaded:
             self._unload(set(self._loaded) - {newest})
 
@@ -155,11 +157,10 @@ class ServedModel:
             code = getattr(error, "code", "UNKNOWN")
             code = Failure.of_engine(error).code if isinstance(code, int) else code
             self.states[number] = ["END", code, str(error)]
-            return False
+            return
         with self._lock:
             self._loaded[number], self._users[number] = loaded, 0
             self.states[number] = ["AVAILABLE", "OK", ""]
-        return True
 
     def _unload(self, numbers):
         for number in list(numbers):
