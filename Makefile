@@ -17,7 +17,7 @@ help:
 	@echo "make clean       remove the environment and what the quickstart wrote"
 
 quickstart: $(STAMP)
-	TF_CPP_MIN_LOG_LEVEL=2 $(BIN)/python -m keras_attention.studies.quickstart
+	TF_CPP_MIN_LOG_LEVEL=3 $(BIN)/python -m keras_attention.studies.quickstart
 
 # Two processes: tracing graphs keeps one core busy. Each takes whole files, so that a
 # fixture of a module is made once.

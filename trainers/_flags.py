@@ -266,7 +266,8 @@ def run_binary(main):
     other error is a fault of the program and keeps its traceback.
     """
     _occupy_closed_descriptors()
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    # Errors of C++ are raised in Python; the others of that level tell of no GPU.
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     FLAGS.set_default("verbosity", logging.INFO)
     # With --verbosity 1 it would tell every font that it looks at.
     python_logging.getLogger("matplotlib").setLevel(python_logging.WARNING)
