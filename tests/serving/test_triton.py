@@ -10,6 +10,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import urllib.request
@@ -26,7 +27,7 @@ REQUESTS, THREADS = 300, 16
 
 @pytest.fixture
 def triton(graph):
-    """host:port of the server's HTTP."""
+    """host:port of the server's HTTP and of its metrics."""
     python = os.environ.get("KERAS_ATTENTION_TRITON")
     if not python:
         pytest.skip("KERAS_ATTENTION_TRITON names no python that has nvidia-pytriton")
@@ -51,7 +52,7 @@ def triton(graph):
             pytest.fail(f"the server ended with {started.wait()}")
         said = json.loads(line)
         assert said["foreign"] == []
-        yield said["http"]
+        yield said["http"], said["metrics"]
         started.stdin.close()
         started.wait(60)
 
@@ -62,13 +63,23 @@ def called(url, body=None):
         return json.load(said)
 
 
+def counted(address, name):
+    """A counter of Triton's, for Prometheus."""
+    with urllib.request.urlopen(f"http://{address}/metrics", timeout=60) as said:
+        text = said.read().decode()
+    (value,) = re.findall(rf"^nv_inference_{name}{{.*}} (\d+)", text, re.MULTILINE)
+    return int(value)
+
+
 def test_concurrent_requests_share_batches(triton, translator):
     texts = texts_of(REQUESTS)
-    base = f"http://{triton}/v2/models/model"
+    http, metrics = triton
 
     def ask(text):
         field = {"name": "text", "shape": [1, 1], "datatype": "BYTES", "data": [text]}
-        found = called(f"{base}/infer", {"inputs": [field]})["outputs"]
+        found = called(f"http://{http}/v2/models/model/infer", {"inputs": [field]})[
+            "outputs"
+        ]
         return {each["name"]: each["data"][0] for each in found}
 
     with concurrent.futures.ThreadPoolExecutor(THREADS) as pool:
@@ -78,7 +89,8 @@ def test_concurrent_requests_share_batches(triton, translator):
     scores = [x.score for x in expected]
     assert [x["score"] for x in found] == pytest.approx(scores, abs=1e-5)
     assert [x["truncated"] for x in found] == [x.truncated for x in expected]
-    (stats,) = called(f"{base}/stats")["model_stats"]
-    assert stats["inference_count"] == REQUESTS
-    assert stats["execution_count"] < REQUESTS / 2
-    print(f"{REQUESTS} requests in {stats['execution_count']} batches")
+    requests, batches = (
+        counted(metrics, name) for name in ("request_success", "exec_count")
+    )
+    print(f"{requests} requests in {batches} batches")
+    assert requests == REQUESTS and batches < REQUESTS / 2

@@ -80,7 +80,8 @@ def main():
         )
         triton.run()
         foreign = [name for name in sys.modules if name in ("tensorflow", "keras")]
-        print(json.dumps({"http": f"127.0.0.1:{http}", "foreign": foreign}), flush=True)
+        places = {"http": f"127.0.0.1:{http}", "metrics": f"127.0.0.1:{metrics}"}
+        print(json.dumps({**places, "foreign": foreign}), flush=True)
         sys.stdin.read()
     model.close()
 
