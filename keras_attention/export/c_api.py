@@ -69,7 +69,6 @@ PROTOTYPES = {
     "TF_NumDims": (_I, _P),
     "TF_SessionRun": (None, *_RUN, _P, _I, _BUFFER, _P),
     "TF_StringCopy": (None, _P, _TEXT, _N),
-    "TF_StringDealloc": (None, _P),
     "TF_StringGetDataPointer": (_P, _P),
     "TF_StringGetSize": (_N, _P),
     "TF_StringInit": (None, _P),
@@ -157,10 +156,7 @@ class Engine:
                 ctypes.memmove(data, content, len(content))
             yield tensor
         finally:
-            # A tensor that the caller allocated does not free its long strings.
-            for cell in cells if kind == STRING else ():
-                self.call("TF_StringDealloc", cell)
-            self.call("TF_DeleteTensor", tensor)
+            self.call("TF_DeleteTensor", tensor)  # and its strings
 
     def values(self, tensor):
         """Returns the flat values of a tensor, strings as bytes, and its shape."""

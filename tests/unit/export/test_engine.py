@@ -27,7 +27,7 @@ spec.loader.exec_module(engine)
 model = engine.SavedModel(engine.Engine(), sys.argv[2])
 
 def ask(number):
-    text, rows = b"%d " % number * 20, 1 + number % 3
+    text, rows = b"%d " % number * 500, 1 + number % 3
     inputs = {
         "text": [text] * rows,
         "flag": [number % 2 == 0] * rows,
