@@ -69,8 +69,10 @@ setup(
             "mypy>=2.0",
             "pytest>=9.0",
             "pytest-xdist>=3.8",
+            "requests>=2.32,<3",
             "ruff>=0.17",
             "safetensors>=0.6,<1",
+            "tensorflow-serving-api>=2.21,<2.22",
         ],
     },
     entry_points={
