@@ -11,6 +11,9 @@ from keras_attention.decoding.translator import Translator
 from keras_attention.export import export_saved_model, guard, warmup
 from tests.integration.test_export import SENTENCES, make_workdir
 
+# In one process tests/unit/export/test_verify.py has the same, in the default suite.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def run_folder(tmp_path_factory):
@@ -127,11 +130,7 @@ def test_a_whole_version_is_compared_with_its_run(
 
 
 @pytest.mark.parametrize(
-    "damage",
-    [
-        pytest.param(damage, marks=[pytest.mark.slow] * (row > 0), id=damage.__name__)
-        for row, damage in enumerate(DAMAGES)
-    ],
+    "damage", [pytest.param(damage, id=damage.__name__) for damage in DAMAGES]
 )
 def test_a_damaged_version_is_refused_in_one_line(run_binary, spoiled, damage):
     damage(spoiled)
@@ -141,7 +140,6 @@ def test_a_damaged_version_is_refused_in_one_line(run_binary, spoiled, damage):
     assert any(text in err for text in DAMAGES[damage].split("|")), err
 
 
-@pytest.mark.slow
 def test_another_run_or_other_settings_are_told_apart(
     run_binary, version, run_folder, tmp_path
 ):
@@ -155,7 +153,6 @@ def test_another_run_or_other_settings_are_told_apart(
     assert "to translate as the translator does" in err
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "flags, code, text",
     [

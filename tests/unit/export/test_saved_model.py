@@ -177,6 +177,7 @@ def test_a_version_brings_its_batching_and_its_warm_up(
     assert len(read_warmup(version)) == 3
 
 
+@pytest.mark.slow
 def test_the_real_module_passes_the_guards(translator, tmp_path):
     version = export_saved_model(translator, tmp_path)
     stored = sum(x.stat().st_size for x in (version / "variables").glob("*.data*"))
