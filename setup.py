@@ -23,6 +23,7 @@ BINARIES = (
     "export_ctranslate2",
     "verify_export",
     "request_translation",
+    "demo",
 )
 
 setup(
@@ -62,6 +63,10 @@ setup(
         "client": ["tensorflow-serving-api>=2.21,<2.22", "requests>=2.32,<3"],
         # For `convert.load_marian`: the weights of a Hugging Face folder.
         "convert": ["safetensors>=0.6,<1"],
+        # For `demo`: its page.
+        "demo": ["gradio>=6.31,<7"],
+        # For the test of that page in a browser, Chromium of the system.
+        "pages": ["gradio>=6.31,<7", "playwright>=1.65,<2"],
         "test": [
             "build>=1.2",
             "ctranslate2>=4.8,<5",

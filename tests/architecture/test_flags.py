@@ -22,7 +22,7 @@ BINARIES = sorted(
     path.stem for path in (ROOT / "trainers").glob("[a-z]*.py") if path.stem != "_flags"
 )
 # Every binary names a run, but those that only need what was made of one.
-MAIN_FLAG = {"request_translation": b"--address"}
+MAIN_FLAG = {"request_translation": b"--address", "demo": b"--version_dir"}
 CPU_SECONDS = 2.0  # of a process that only answers about its flags
 
 

@@ -55,6 +55,10 @@ INSIDE_FUNCTIONS_ONLY = {
     "tensorflow_serving",
     "safetensors",
     "torch",
+    "gradio",
+    "fastapi",
+    "starlette",
+    "uvicorn",
 }
 SOURCES = sorted(
     path.relative_to(ROOT)
