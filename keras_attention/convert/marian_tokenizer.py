@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from keras_attention.convert.marian_vocabulary import MarianVocabulary
 from keras_attention.data.sentencepieces import lasting_tokenizer, parse_model
-from keras_attention.data.tokenizer_base import Tokenizer
+from keras_attention.data.tokenizer_base import Tokenizer, joint_sha256
 from keras_attention.files import write_atomically
 from keras_attention.vocabulary import SPECIAL_PIECES, UNK_ID
 
@@ -46,8 +46,10 @@ class MarianTokenizer(Tokenizer):
         contents = (source_model, target_model, vocabulary)
         parsed = MarianVocabulary(vocabulary)
         engine = _MarianPieces(source_model, target_model, parsed.pieces)
-        sums = b"".join(hashlib.sha256(content).digest() for content in contents)
-        super().__init__(engine, "marian", hashlib.sha256(sums).hexdigest())
+        lines = "".join(f"{piece}\n" for piece in parsed.pieces[len(SPECIAL_PIECES) :])
+        models = [hashlib.sha256(model).hexdigest() for model in contents[:2]]
+        pieces = hashlib.sha256(lines.encode()).hexdigest()
+        super().__init__(engine, "marian", joint_sha256(models, pieces))
         self.vocabulary = parsed
         self._contents = contents
 

@@ -6,6 +6,7 @@ import keras
 import numpy as np
 
 from keras_attention import ops
+from keras_attention.convert.tensor_files import Tensors
 from keras_attention.models.build import build_transformer
 from keras_attention.vocabulary import PAD_ID
 
@@ -49,7 +50,7 @@ def build_marian(config, tensors, rows, tied, scaled, dtype_policy=None):
     Raises:
         ValueError: a tensor is missing, too much, or of another shape.
     """
-    tensors = _Tensors(tensors)
+    tensors = Tensors(tensors)
     layout, channels = _positions(tensors, config.model_dim)
     config = config.replace(
         position_layout=layout, share_embeddings=tied and scaled, output_bias=True
@@ -158,37 +159,3 @@ def _set_norm(add_and_norm, tensors, name, channels):
 def _linear(tensors, name, size):
     """Returns a kernel (input, output) and its bias; PyTorch has (output, input)."""
     return tensors.take(f"{name}weight", size).T, tensors.take(f"{name}bias", size[:1])
-
-
-class _Tensors:
-    """Arrays by name, each taken once."""
-
-    def __init__(self, arrays):
-        self._arrays = dict(arrays)
-
-    def take(self, name, shape):
-        """Returns an array, after a look at its shape."""
-        return self.check(name, self.drop(name), shape)
-
-    def check(self, name, found, shape):
-        """Returns the array `found` if it has the shape."""
-        if found is None or found.shape != tuple(shape):
-            received = "none" if found is None else f"shape {found.shape}"
-            raise ValueError(
-                f"The weights must hold {name!r} of shape {tuple(shape)}. Received: "
-                f"{received}. The file and config.json must be of one Marian model."
-            )
-        return found
-
-    def drop(self, name):
-        """Returns an array that may be missing."""
-        return self._arrays.pop(name, None)
-
-    def check_empty(self):
-        """Raises ValueError if something was not used."""
-        if self._arrays:
-            raise ValueError(
-                "Every weight must have a place in the model. Received: "
-                f"{', '.join(sorted(self._arrays))}, which Marian models do not have. "
-                "Only models of that architecture can be converted."
-            )

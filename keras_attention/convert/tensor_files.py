@@ -72,3 +72,41 @@ def _read_pickled(path):
 
 def _float32(tensors):
     return {name: np.asarray(array, np.float32) for name, array in tensors.items()}
+
+
+class Tensors:
+    """Arrays by name, each taken once, so that what nobody took is found.
+
+    Args:
+        arrays: dictionary, name -> array.
+    """
+
+    def __init__(self, arrays):
+        self._arrays = dict(arrays)
+
+    def take(self, name, shape):
+        """Returns an array, after a look at its shape."""
+        return self.check(name, self.drop(name), shape)
+
+    def check(self, name, found, shape):
+        """Returns the array `found` if it has the shape."""
+        if found is None or found.shape != tuple(shape):
+            received = "none" if found is None else f"shape {found.shape}"
+            raise ValueError(
+                f"The weights must hold {name!r} of shape {tuple(shape)}. Received: "
+                f"{received}. The file and config.json must be of one Marian model."
+            )
+        return found
+
+    def drop(self, name):
+        """Returns an array that may be missing."""
+        return self._arrays.pop(name, None)
+
+    def check_empty(self):
+        """Raises ValueError if something was not used."""
+        if self._arrays:
+            raise ValueError(
+                "Every weight must have a place in the model. Received: "
+                f"{', '.join(sorted(self._arrays))}, which Marian models do not have. "
+                "Only models of that architecture can be converted."
+            )

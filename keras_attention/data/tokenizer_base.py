@@ -1,5 +1,7 @@
 """What every tokenizer of the package does, whatever splits the words."""
 
+import hashlib
+
 import tensorflow as tf
 
 from keras_attention.data.text import clean_texts, to_bytes, valid_utf8
@@ -97,6 +99,16 @@ class Tokenizer(tf.Module):
 
     def _known(self, ids):
         return tf.where((ids >= 0) & (ids < self.vocabulary_size), ids, UNK_ID)
+
+
+def joint_sha256(models, pieces):
+    """Returns the sha256 of a tokenizer that is made of more than one model.
+
+    Args:
+        models: the sha256 of each, hexadecimal, in any order.
+        pieces: that of the lines of their common vocabulary.
+    """
+    return hashlib.sha256("".join([*sorted(set(models)), pieces]).encode()).hexdigest()
 
 
 def _clean(texts):

@@ -6,6 +6,7 @@ import pathlib
 
 import tensorflow as tf
 
+from keras_attention.data.tokenizer_base import joint_sha256
 from keras_attention.export.guard import read_saved_model
 
 MANIFEST, VARIABLES = "manifest.json", "variables"
@@ -98,7 +99,7 @@ def _tokenizer_sha256(directory, expected):
     """Returns the sha256 of the subword model in the graph: `expected` if that fits.
 
     SentencePiece models lie in their operations. A WordPiece vocabulary is a vector
-    of strings, and the graph may hold others.
+    of strings, and the graph may hold others; so is that which several models share.
     """
     models, vectors = set(), set()
     for meta_graph in read_saved_model(directory).meta_graphs:
@@ -111,7 +112,10 @@ def _tokenizer_sha256(directory, expected):
                 elif _is_text(node):
                     values = tf.make_ndarray(node.attr["value"].tensor).ravel()
                     vectors.add(b"".join(bytes(x) + b"\n" for x in values))
-    found = sorted(hashlib.sha256(model).hexdigest() for model in models or vectors)
+    sums = [sorted(hashlib.sha256(x).hexdigest() for x in y) for y in (models, vectors)]
+    if models and expected in [joint_sha256(sums[0], pieces) for pieces in sums[1]]:
+        return expected
+    found = sums[0] or sums[1]
     if expected in found and (len(found) == 1 or not models):
         return expected
     return next((sha256 for sha256 in found if sha256 != expected), "no subword model")

@@ -76,7 +76,10 @@ VARIANTS = {
 }
 
 
-@pytest.fixture(scope="module", params=VARIANTS)
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in list(VARIANTS)[1:]]
+
+
+@pytest.fixture(scope="module", params=["opus", *SLOW])
 def pair(request, marian_files, tmp_path_factory):
     """A model of Hugging Face, its folder, and the translator made of that."""
     pytest.importorskip("torch")

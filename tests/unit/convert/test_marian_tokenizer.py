@@ -11,6 +11,7 @@ import tensorflow as tf
 import keras_attention as ka
 from keras_attention.convert import MarianTokenizer
 from keras_attention.convert.marian_tokenizer import FILES
+from keras_attention.export.checksums import check_manifest
 
 TEXTS = [
     "a dog runs",
@@ -121,9 +122,14 @@ def test_saving_keeps_the_files(tokenizer, tmp_path, marian_files):
     assert again.sha256 == tokenizer.sha256 and again.kind == "marian"
     assert again.tokenize(TEXTS).to_list() == tokenizer.tokenize(TEXTS).to_list()
     source, target, vocabulary = (marian_files[name] for name in FILES)
-    other = MarianTokenizer(target, source, vocabulary)
-    assert other.sha256 != tokenizer.sha256
-    assert len(other.sha256) == len(hashlib.sha256().hexdigest())
+    fewer = json.loads(vocabulary)
+    fewer["other"] = fewer.pop(">>deu<<")
+    for other in (
+        MarianTokenizer(source, source, vocabulary),
+        MarianTokenizer(source, target, json.dumps(fewer).encode()),
+    ):
+        assert other.sha256 != tokenizer.sha256
+        assert len(other.sha256) == len(hashlib.sha256().hexdigest())
 
 
 def test_missing_and_broken_files_are_refused(marian_folder):
@@ -154,3 +160,62 @@ def test_a_vocabulary_needs_its_special_pieces(marian_files):
         MarianTokenizer(*models, b'{"<unk>": 0}')
     with pytest.raises(ValueError, match="must be JSON. Received: .*Copy"):
         MarianTokenizer(*models, b"{")
+
+
+@pytest.fixture(scope="module")
+def translator(tokenizer):
+    keras.utils.set_random_seed(2)
+    config = ka.TransformerConfig(
+        tokenizer.vocabulary_size,
+        num_layers=1,
+        model_dim=8,
+        num_heads=2,
+        feed_forward_dim=16,
+        output_bias=True,
+    )
+    decoding = ka.DecodingConfig(beam_size=2, max_extra_length=3)
+    return ka.Translator(ka.build_transformer(config), tokenizer, decoding)
+
+
+def test_a_translator_splits_each_side_by_its_model(translator, tokenizer):
+    sources, targets = ["a dog runs", "the ball"], ["ein Hund", "das Kind läuft"]
+    for texts, split, more in (
+        (sources, tokenizer.tokenize, {}),
+        (targets, tokenizer.tokenize_targets, {"targets": True}),
+    ):
+        found = [[i for i in row if i] for row in translator.encode(texts, **more)[0]]
+        assert found == [[*row, ka.END_ID] for row in split(texts).to_list()]
+    pieces = [len(row) + 1 for row in tokenizer.tokenize_targets(targets).to_list()]
+    scored = translator.score(sources, targets, return_token_log_probs=True)
+    assert [len(row) for row in scored] == pieces
+    [prefix] = tokenizer.tokenize_targets(["ein Hund"]).to_list()
+    [found] = translator.translate(["a dog runs"], prefixes=["ein Hund"])
+    assert list(found.hypotheses[0].ids[: len(prefix)]) == prefix
+
+
+@pytest.mark.slow
+def test_an_export_holds_both_models(translator, tmp_path, marian_files):
+    pieces = json.loads(marian_files["vocab.json"])
+    pieces["other"] = pieces.pop(">>deu<<")
+    other_vocabulary = MarianTokenizer(
+        *(marian_files[name] for name in FILES[:2]), json.dumps(pieces).encode()
+    )
+    # Verified on export in the C++ engine, whose ops are on a list.
+    folder = ka.export_saved_model(translator, tmp_path / "model")
+    signatures = tf.saved_model.load(str(folder)).signatures
+    found = signatures["serving_default"](text=tf.constant(TEXTS))
+    expected = translator.translate(TEXTS)
+    assert [x.decode() for x in found["translation"].numpy()] == [
+        translation.text for translation in expected
+    ]
+    sides = ["a dog runs", "the ball"], ["ein Hund", "das Kind läuft"]
+    source, target = map(tf.constant, sides)
+    found = signatures["score"](source=source, target=target)
+    scores = found["log_probability"].numpy().tolist()
+    assert scores == pytest.approx(translator.score(*sides), abs=1e-4)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["tokenizer"]["sha256"] == translator.tokenizer.sha256
+    manifest["tokenizer"]["sha256"] = other_vocabulary.sha256
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(ValueError, match="the tokenizer of .* Received: "):
+        check_manifest(folder)

@@ -21,6 +21,7 @@ CONFIG = ka.TransformerConfig(
 )
 SHARED, OUTPUT = "model.shared.weight", "lm_head.weight"
 POSITIONS = "model.encoder.embed_positions.weight"
+ENCODER_EMBEDDINGS = "model.encoder.embed_tokens.weight"
 
 
 @pytest.fixture(scope="module")
@@ -53,40 +54,38 @@ def build(tensors, tied=True, scaled=True):
     return build_marian(CONFIG, tensors, ROWS, tied=tied, scaled=scaled)
 
 
-def test_logits_are_those_of_hugging_face(tensors, record):
-    model = build(tensors)
+@pytest.fixture(scope="module")
+def model(record):
+    return build({n: array for n, array in record.items() if n != "logits"})
+
+
+def test_logits_are_those_of_hugging_face(model, record):
     found = logits(model)
-    np.testing.assert_allclose(
-        found[..., 1:], record["logits"][..., ROWS[1:]], atol=1e-4
-    )
+    expected = record["logits"][..., ROWS[1:]]
+    np.testing.assert_allclose(found[..., 1:], expected, atol=1e-4)
     assert found[..., 0].max() < NEVER / 2  # PAD has no part in any probability
     config = model.transformer_config
     assert config.share_embeddings and config.output_bias
     assert config.position_layout == "interleaved"
 
 
-def test_channels_are_put_into_our_order_and_not_only_renamed(tensors):
-    model, order = build(dict(tensors)), [0, 6, 1, 7, 2, 8, 3, 9, 4, 10, 5, 11]
+def test_channels_and_rows_are_put_into_our_order(model, record):
+    order = [0, 6, 1, 7, 2, 8, 3, 9, 4, 10, 5, 11]  # a sine, its cosine, the next
     found = keras.ops.convert_to_numpy(model.get_layer("token_embedding").embeddings)
-    np.testing.assert_array_equal(found, tensors[SHARED][ROWS][:, order])
+    np.testing.assert_array_equal(found, record[SHARED][ROWS][:, order])
 
 
 @pytest.mark.parametrize(
     "more",
-    [{"scaled": False}, {"tied": False}, {"scaled": False, "tied": False}],
+    [{"tied": False}, {"scaled": False, "tied": False}],
     ids=str,
 )
 def test_untied_and_unscaled_embeddings_become_matrices_of_their_own(
     tensors, record, more
 ):
-    changed = dict(tensors)
-    if not more.get("tied", True):
-        changed[OUTPUT] = tensors[SHARED]
-    if not more.get("scaled", True):
-        # The same model, spelled the other way.
+    changed = {**tensors, OUTPUT: tensors[SHARED]}
+    if not more.get("scaled", True):  # the same model, spelled the other way
         changed[SHARED] = tensors[SHARED] * 12**0.5
-        changed[OUTPUT] = tensors[SHARED]
-        more = {**more, "tied": False}
     model = build(changed, **more)
     expected = record["logits"][..., ROWS[1:]]
     np.testing.assert_allclose(logits(model)[..., 1:], expected, atol=1e-4)
@@ -102,20 +101,6 @@ def test_tied_and_unscaled(tensors):
     np.testing.assert_allclose(read * 12**0.5, written, rtol=1e-6)
 
 
-def test_copies_of_tied_weights_are_not_read(tensors, record):
-    copies = {
-        name: np.full_like(tensors[SHARED], np.nan)
-        for name in (
-            "model.encoder.embed_tokens.weight",
-            "model.decoder.embed_tokens.weight",
-            OUTPUT,
-        )
-    }
-    expected = record["logits"][..., ROWS[1:]]
-    found = logits(build({**tensors, **copies}))[..., 1:]
-    np.testing.assert_allclose(found, expected, atol=1e-4)
-
-
 def table(layout):
     found = keras.ops.convert_to_numpy(ka.ops.sinusoids(40, 12, layout=layout))
     if layout == "interleaved":  # as Hugging Face writes it
@@ -123,12 +108,32 @@ def table(layout):
     return found
 
 
-@pytest.mark.parametrize("layout", ["interleaved", "concatenated"])
-def test_a_table_in_the_file_says_which_sinusoids(tensors, record, layout):
-    model = build({**tensors, POSITIONS: table(layout)})
-    assert model.transformer_config.position_layout == layout
-    difference = np.abs(logits(model)[..., 1:] - record["logits"][..., ROWS[1:]]).max()
-    assert (difference < 1e-4) == (layout == "interleaved")
+def test_copies_of_tied_weights_are_not_read(tensors, record):
+    names = (ENCODER_EMBEDDINGS, "model.decoder.embed_tokens.weight", OUTPUT)
+    copies = {name: np.full_like(tensors[SHARED], np.nan) for name in names}
+    model = build({**tensors, **copies, POSITIONS: table("interleaved")})
+    expected = record["logits"][..., ROWS[1:]]
+    np.testing.assert_allclose(logits(model)[..., 1:], expected, atol=1e-4)
+
+
+def test_untied_sides_keep_their_own_embeddings(tensors, record):
+    changed = {**tensors, OUTPUT: tensors[SHARED]}
+    changed[ENCODER_EMBEDDINGS] = 2 * tensors[SHARED]
+    model = build(changed, tied=False)
+    source, target = (
+        keras.ops.convert_to_numpy(model.get_layer(f"{name}_embedding").embeddings)
+        for name in ("source", "target")
+    )
+    np.testing.assert_array_equal(source, 2 * target)
+
+
+def test_a_table_in_the_file_says_which_sinusoids(tensors, record):
+    model = build({**tensors, POSITIONS: table("concatenated")})
+    assert model.transformer_config.position_layout == "concatenated"
+    found = keras.ops.convert_to_numpy(model.get_layer("token_embedding").embeddings)
+    np.testing.assert_array_equal(found, record[SHARED][ROWS])  # no other order
+    difference = np.abs(logits(model)[..., 1:] - record["logits"][..., ROWS[1:]])
+    assert difference.max() > 1e-3  # another model than the recorded one
 
 
 def test_other_tables_are_refused(tensors):
@@ -139,16 +144,8 @@ def test_other_tables_are_refused(tensors):
 
 
 def test_weights_that_do_not_fit_are_refused(tensors):
-    name = "model.decoder.layers.1.encoder_attn.k_proj.bias"
-    with pytest.raises(ValueError, match=rf"{name}.*\(12,\). Received: none"):
-        build({key: array for key, array in tensors.items() if key != name})
-    with pytest.raises(ValueError, match=rf"{name}.*Received: shape \(11,\)"):
-        build({**tensors, name: np.zeros(11)})
     with pytest.raises(ValueError, match="lm_head.weight.*Received: none"):
         build(dict(tensors), tied=False)
-    more = "model.encoder.layer_norm.weight"
-    with pytest.raises(ValueError, match=rf"Received: {more}, which Marian models"):
-        build({**tensors, more: np.ones(12)})
     deeper = "model.encoder.layers.2.fc1.bias"
-    with pytest.raises(ValueError, match=f"Received: {deeper}"):
+    with pytest.raises(ValueError, match=f"Received: {deeper}, which Marian models"):
         build({**tensors, deeper: np.ones(20)})

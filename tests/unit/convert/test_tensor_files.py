@@ -6,7 +6,12 @@ import sys
 import numpy as np
 import pytest
 
-from keras_attention.convert.tensor_files import PICKLED, SAFETENSORS, read_tensors
+from keras_attention.convert.tensor_files import (
+    PICKLED,
+    SAFETENSORS,
+    Tensors,
+    read_tensors,
+)
 
 ARRAYS = {
     "a": np.arange(6, dtype="float32").reshape(2, 3),
@@ -81,3 +86,16 @@ def test_a_missing_package_is_named(tmp_path, monkeypatch, file, package, messag
 def test_a_folder_without_weights_is_refused(tmp_path):
     with pytest.raises(ValueError, match="must hold model.safetensors or .*Received: "):
         read_tensors(tmp_path)
+
+
+def test_every_tensor_is_taken_once():
+    tensors = Tensors(ARRAYS)
+    assert tensors.take("a", [2, 3]) is ARRAYS["a"]
+    with pytest.raises(ValueError, match=r"'a' of shape \(2, 3\). Received: none"):
+        tensors.take("a", (2, 3))
+    with pytest.raises(ValueError, match="Received: b, which Marian models do not"):
+        tensors.check_empty()
+    with pytest.raises(ValueError, match=r"\(3,\). Received: shape \(2,\)"):
+        tensors.take("b", (3,))
+    assert tensors.drop("b") is None
+    tensors.check_empty()
