@@ -77,9 +77,9 @@ def window_mask(query_length, memory_length, window, offset=0):
 def _to_scores_rank(mask, name):
     rank = len(mask.shape)
     if rank == 2:
-        return mask[:, None, None, :]  # (B, M)
+        return ops.expand_dims(mask, (1, 2))  # (B, M)
     if rank == 3:
-        return mask[:, None, :, :]  # (B, Q, M)
+        return ops.expand_dims(mask, 1)  # (B, Q, M)
     if rank == 4:
         return mask
     raise ValueError(
