@@ -48,27 +48,15 @@ def truncate_variables(folder):
     (folder / "manifest.json").unlink()  # so that the engine has to find it
 
 
-def flip_a_weight(folder):
-    change(folder, "variables/*.data*", flip)
-
-
 def flip_a_weight_without_a_manifest(folder):
     change(folder, "variables/*.data*", flip)
     (folder / "manifest.json").unlink()
-
-
-def truncate_the_graph(folder):
-    change(folder, "saved_model.pb", lambda content: content[:-100])
 
 
 def with_graph(folder, edit):
     message = guard.read_saved_model(folder)
     edit(message.meta_graphs[0].graph_def)
     (folder / "saved_model.pb").write_bytes(message.SerializeToString())
-
-
-def add_a_file_operation(folder):
-    with_graph(folder, lambda graph: graph.node.add(name="harm", op="ReadFile"))
 
 
 def hide_a_callback(folder):
@@ -103,12 +91,9 @@ def export_as_is_obvious(folder):
 DAMAGES = {
     ask_what_fails: "warm-up|answers 'serving_default'",
     truncate_variables: "the C++ engine can load",
-    flip_a_weight: "the weights of",
     flip_a_weight_without_a_manifest: "the C++ engine can load",
-    truncate_the_graph: "whole `saved_model.pb`",
-    add_a_file_operation: "'ReadFile', the node 'harm' in the graph",
     hide_a_callback: "'PyFunc', the node 'harm' in the function",
-    export_as_is_obvious: "loading fills every variable",
+    export_as_is_obvious: "'VarIsInitializedOp'|loading fills every variable",
 }
 
 
