@@ -5,40 +5,20 @@ the system, nothing is counted, nothing is shared. It is for trying a model out;
 users there is TensorFlow Serving.
 """
 
-import html
 import os
 import socket
 
-from keras_attention.export import demo_views
-from keras_attention.export.demo_model import MOST_CHARACTERS, DemoModel
+from keras_attention.export import demo_page
+from keras_attention.export.demo_model import DemoModel
 
 HOST, PORT = "127.0.0.1", 7860
-MOST_ALPHA = 3.0  # of the slider; a version takes up to 10
 MOST_BYTES = 64 * 1024  # of a request's body: a text, and what Gradio adds to it
-AT_ONCE, WAITING = 2, 16  # requests that are translated, and that wait
 CLOSING_SECONDS = 2  # that open connections get when the server ends
-FONTS = ("system-ui", "sans-serif")
 # What the browser may load: nothing that this server does not send itself.
 POLICY = (
     "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; "
     "frame-ancestors 'none'; form-action 'self'"
 )
-STYLE = """
-:focus-visible { outline: 3px solid #1d4ed8 !important; outline-offset: 2px; }
-.answer table { border-collapse: collapse; margin: 0.5em 0; }
-.answer caption { text-align: left; font-weight: 600; padding: 0.25em 0; }
-.answer th, .answer td { border: 1px solid #71717a; padding: 0.25em 0.6em; }
-.answer img { max-width: 100%; height: auto; background: white; }
-.answer .scroll { overflow-x: auto; }
-.answer summary { cursor: pointer; }
-.answer .error { border-left: 4px solid #b91c1c; padding-left: 0.6em; }
-"""
-# A region that is there before it is filled is read aloud when it changes.
-ANNOUNCE = """() => {
-  const status = document.getElementById("status");
-  status.setAttribute("role", "status");
-  status.setAttribute("aria-live", "polite");
-}"""
 
 
 def serve_demo(version, port=PORT, announce=print):
@@ -103,7 +83,7 @@ def make_server(model):
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])
     app = gradio.mount_gradio_app(
         app,
-        make_page(gradio, model),
+        demo_page.make_page(gradio, model),
         path="/",
         server_name=HOST,
         footer_links=[],
@@ -111,8 +91,8 @@ def make_server(model):
         show_error=False,
         ssr_mode=False,
         mcp_server=False,
-        theme=gradio.themes.Default(font=FONTS, font_mono=("monospace",)),
-        css=STYLE,
+        theme=demo_page.make_theme(gradio),
+        css=demo_page.STYLE,
     )
     return uvicorn.Server(
         uvicorn.Config(
@@ -168,111 +148,3 @@ def _fits(scope):
         return True
     length = dict(scope["headers"]).get(b"content-length", b"")
     return length.isdigit() and int(length) <= MOST_BYTES
-
-
-def make_page(gradio, model):
-    """Returns the `gradio.Blocks` of a version.
-
-    Args:
-        gradio: the module.
-        model: `DemoModel`.
-    """
-    title = f"{model.version.parent.name}, version {model.version.name}"
-    with gradio.Blocks(analytics_enabled=False, title=title) as page:
-        gradio.HTML(_heading(title, model.manifest))
-        text = gradio.Textbox(
-            label="Text",
-            info=f"Enter translates. At most {MOST_CHARACTERS:,} characters.",
-            lines=1,
-            max_lines=8,
-            autofocus=True,
-            elem_id="text",
-        )
-        with gradio.Row():
-            settings = _sliders(gradio, model)
-        button = gradio.Button("Translate", variant="primary", elem_id="translate")
-        outputs = [
-            gradio.HTML(elem_id=name, elem_classes="answer", min_height=height)
-            for name, height in (("status", 40), ("hypotheses", 0), ("alignment", 0))
-        ]
-        page.load(None, js=ANNOUNCE)
-        gradio.on(
-            [text.submit, button.click],
-            lambda *values: answers(model, *values),
-            inputs=[text, *settings],
-            outputs=outputs,
-            show_progress="minimal",
-            show_progress_on=outputs[0],
-            api_visibility="private",
-            concurrency_limit=AT_ONCE,
-        )
-    return page.queue(max_size=WAITING, api_open=False)
-
-
-def _heading(title, manifest):
-    bleu = manifest.get("bleu") or {}
-    told = ""
-    if "score" in bleu:
-        told = f"<p>BLEU {bleu['score']:.2f}, {html.escape(str(bleu['signature']))}</p>"
-    return f"<h1>{html.escape(title)}</h1>{told}"
-
-
-def _sliders(gradio, model):
-    """Returns the components for beam size, alpha and number of hypotheses."""
-    usual = model.setting("beam_size")
-    return [
-        gradio.Slider(
-            1,
-            model.largest_beam,
-            usual,
-            step=1,
-            label="Beam size",
-            info=f"The version's own is {usual}.",
-            elem_id="beam_size",
-        ),
-        gradio.Slider(
-            0.0,
-            MOST_ALPHA,
-            model.setting("length_penalty_alpha"),
-            step=0.1,
-            label="Length penalty alpha",
-            info="0 compares sums of log-probabilities; more prefers longer texts.",
-            elem_id="length_penalty_alpha",
-        ),
-        gradio.Slider(
-            1,
-            model.largest_beam,
-            min(usual, model.largest_beam),
-            step=1,
-            label="Hypotheses",
-            info="No more than beams.",
-            elem_id="num_hypotheses",
-        ),
-    ]
-
-
-def answers(model, text, *settings):
-    """Yields what the page shows while a request runs, then what came of it.
-
-    Args:
-        model: `DemoModel`.
-        text: what was typed.
-        *settings: beam size, alpha and number of hypotheses of the sliders.
-
-    Yields:
-        HTML of the status, the hypotheses and the alignment.
-    """
-    yield "<p>Translating …</p>", "", ""
-    try:
-        answer = model.ask(text, *settings)
-    except ValueError as error:
-        yield demo_views.error_line(error), "", ""
-        return
-    alignment = demo_views.alignment_note(answer)
-    if answer.explanation is not None:
-        alignment += demo_views.alignment_figure(answer.explanation)
-    yield (
-        demo_views.status_line(answer, model.largest_beam),
-        demo_views.hypotheses_table(answer.hypotheses),
-        f"<h2>Alignment</h2>{alignment}",
-    )
