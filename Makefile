@@ -25,7 +25,7 @@ test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-slow: $(STAMP)
-	$(BIN)/python -m pytest -m "slow and not campaign"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "slow and not campaign"
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
