@@ -219,7 +219,12 @@ def table(page, selector):
 def expected(translator, **search):
     [found] = translator.translate([TEXT], **search)
     return [
-        [str(rank), x.text, str(x.length), pytest.approx(x.score, abs=1e-3)]
+        [
+            str(rank),
+            x.text or "(nothing)",
+            str(x.length),
+            pytest.approx(x.score, abs=1e-3),
+        ]
         for rank, x in enumerate(found.hypotheses, start=1)
     ]
 
