@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from keras_attention.decoding.constraints import Rules
-from keras_attention.vocabulary import END_ID
+from keras_attention.vocabulary import END_ID, PAD_ID
 
 
 class Sizes(NamedTuple):
@@ -179,6 +179,8 @@ def check_prefixes(prefix_ids, limits):
             "`prefix_ids` must have the shape (batch_size, P), PAD behind each prefix. "
             f"Received: shape {prefixes.shape}, batch_size={limits.shape[0]}."
         )
+    if prefixes.shape[1] is None:  # it may turn out to be 0
+        prefixes = tf.pad(prefixes, [[0, 0], [0, 1]], constant_values=PAD_ID)
     return prefixes
 
 

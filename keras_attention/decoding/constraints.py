@@ -119,9 +119,10 @@ def forbid_repeats(logits, hypotheses, step, size):
     ends = tf.slice(hypotheses, [0, tf.minimum(size - 1, length)], [rows, starts])
     # Whether the n - 1 ids before each of `ends` are the last of the hypothesis.
     same = tf.fill((rows, starts), True) & (tf.range(starts) + size <= step)
-    for place in range(size - 1):
+    for place in range(size - 1):  # none starts where a hypothesis is too short
         last = tf.gather(hypotheses, tf.maximum(step - size + 1 + place, 0), axis=1)
-        same &= tf.slice(hypotheses, [0, place], [rows, starts]) == last[:, None]
+        before = tf.slice(hypotheses, [0, tf.minimum(place, length)], [rows, starts])
+        same &= before == last[:, None]
     row = tf.repeat(tf.range(rows)[:, None], starts, axis=1)
     index = tf.stack([row, ends], axis=-1)
     return tf.tensor_scatter_nd_min(logits, index, tf.where(same, NEVER, math.inf))

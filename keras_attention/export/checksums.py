@@ -48,6 +48,26 @@ def weights_sha256(directory):
     return found.hexdigest()
 
 
+def files_sha256(directory):
+    """Returns {path: sha256} of a version's other files, hexadecimal.
+
+    Args:
+        directory: the folder of one version. Its manifest and `variables/` are left
+            out.
+    """
+    directory = pathlib.Path(directory)
+    names = [
+        path.relative_to(directory).as_posix()
+        for path in sorted(directory.rglob("*"))
+        if path.is_file()
+    ]
+    return {
+        name: hashlib.sha256((directory / name).read_bytes()).hexdigest()
+        for name in names
+        if name != MANIFEST and not name.startswith(f"{VARIABLES}/")
+    }
+
+
 def read_manifest(directory):
     """Returns `manifest.json` of a version as a dictionary, {} where it has none.
 
@@ -59,6 +79,7 @@ def read_manifest(directory):
         return {}
     try:
         manifest = json.loads(path.read_bytes())
+        manifest.get("files", {}).items()
         for part in _FOUND:
             manifest.get(part, {}).get("sha256")
     except (ValueError, AttributeError) as error:
@@ -75,7 +96,7 @@ def exported_settings(directory):
 
 
 def check_manifest(directory):
-    """Compares weights and subword model with the sums in `manifest.json`.
+    """Compares weights, subword model and files with the sums in `manifest.json`.
 
     Args:
         directory: the folder of one version. Sums that its manifest lacks are not
@@ -92,6 +113,14 @@ def check_manifest(directory):
                 f"Expected the {part} of {str(directory)!r} to have the sha256 of the "
                 f"manifest, {sha256}. Received: {found}. The version is damaged or was "
                 f"changed; export it again."
+            )
+    found = files_sha256(directory)
+    for name, sha256 in manifest.get("files", {}).items():
+        if found.get(name) != sha256:
+            raise ValueError(
+                f"Expected {name!r} in {str(directory)!r} with the sha256 of the "
+                f"manifest, {sha256}. Received: {found.get(name, 'no such file')}. The "
+                f"version is damaged or was changed; export it again."
             )
 
 

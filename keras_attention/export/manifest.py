@@ -4,13 +4,13 @@ import importlib.metadata
 import json
 import pathlib
 
-from keras_attention.export.checksums import MANIFEST, weights_sha256
+from keras_attention.export.checksums import MANIFEST, files_sha256, weights_sha256
 
 _PACKAGES = ("keras_attention", "tensorflow", "tensorflow-text", "keras")
 
 
 def write_manifest(translator, signatures, folder, workdir=None):
-    """Writes `manifest.json` into a version whose variables have been written.
+    """Writes `manifest.json`, the last file of a version.
 
     Args:
         translator: the `Translator` that was exported.
@@ -30,6 +30,7 @@ def write_manifest(translator, signatures, folder, workdir=None):
             "sha256": tokenizer.sha256,
         },
         "weights": {"sha256": weights_sha256(folder)},
+        "files": files_sha256(folder),
         **({} if workdir is None else _facts_of_run(pathlib.Path(workdir))),
         "versions": {name: _installed_version(name) for name in _PACKAGES},
     }

@@ -122,7 +122,13 @@ def explain(translator, search, text):
     source_ids, truncated = translator.encode(text)
     found = search(source_ids)
     ids, lengths = found.ids[:, 0], found.lengths[:, 0]  # (B, T), (B,)
-    weights = attention(translator.model, source_ids, ids, config.attention_layer)
+    # START stands before the labels: where all are empty, one column is too many.
+    length = tf.shape(ids)[1]
+    forced = tf.pad(ids, [[0, 0], [0, tf.maximum(0, 1 - length)]])
+    weights = attention(translator.model, source_ids, forced, config.attention_layer)
+    weights, log_probs = (
+        x[:, :length] for x in (weights, _log_probs(translator, source_ids, forced))
+    )
     written = (ids != PAD_ID)[:, :, None] & (source_ids != PAD_ID)[:, None]
     return {
         "translation": tokenizer.detokenize(ids),
@@ -133,7 +139,7 @@ def explain(translator, search, text):
         "output_pieces": _spell(tokenizer, ids),
         "output_lengths": lengths,
         "alignment": tf.where(written, weights, 0.0),
-        "token_log_probabilities": _log_probs(translator, source_ids, ids),
+        "token_log_probabilities": log_probs,
     }
 
 

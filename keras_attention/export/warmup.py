@@ -102,7 +102,7 @@ def signature_inputs(meta_graph):
     }
 
 
-def warmup_requests(signatures, translator, texts=None):
+def warmup_requests(signatures, translator, texts=None, max_beam_size=None):
     """Returns a request of each signature for each text.
 
     A string input gets the text, `ids` and `lengths` its pieces, and an input with
@@ -112,6 +112,8 @@ def warmup_requests(signatures, translator, texts=None):
         signatures: as `signature_inputs` returns them.
         translator: a `Translator`.
         texts: list of str; None = `warmup_texts`.
+        max_beam_size: the beam size of the last text, whose search is another graph;
+            None = the translator's own as well.
 
     Raises:
         ValueError: an input is none of these.
@@ -130,10 +132,12 @@ def warmup_requests(signatures, translator, texts=None):
     if texts is None:
         texts = warmup_texts(translator.tokenizer)
     requests = []
-    for text in texts:
+    for row, text in enumerate(texts, start=1):
         ids = translator.tokenizer.tokenize([text]).to_tensor().numpy()
         known = translator.decoding_config.to_dict()
         known |= {"ids": ids[0], "lengths": ids.shape[1]}
+        if max_beam_size is not None and row == len(texts):
+            known["beam_size"] = max_beam_size
         for key, inputs in signatures.items():
             arrays = {
                 name: _array(key, name, dtype, text, known)

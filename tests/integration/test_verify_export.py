@@ -71,6 +71,7 @@ def ask_what_fails(folder):
     bad = {"text": np.array([1], np.int32)}
     requests[0] = warmup.WarmupRequest("serving_default", bad)
     warmup.write_warmup(folder, requests, "model")
+    (folder / "manifest.json").unlink()  # so that the replay has to find it
 
 
 def export_as_is_obvious(folder):

@@ -81,7 +81,7 @@ def test_no_ngram_comes_twice(model_probabilities, size):
     check(output, tables, limits, lambda row, prefix, i: repeats(prefix, i, size))
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 4, 9])
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 9, 50])
 def test_forbidden_repeats_of_random_rows(size):
     rng = np.random.default_rng(size)
     ids = rng.integers(0, 3, (20, 7)).astype("int32")
@@ -90,6 +90,19 @@ def test_forbidden_repeats_of_random_rows(size):
         for row, values in zip(ids, np.isinf(found), strict=True):
             prefix = tuple(row[:step].tolist())
             assert values.tolist() == [repeats(prefix, i, size) for i in range(4)]
+
+
+@pytest.mark.parametrize("columns", [0, 1])
+def test_a_graph_takes_prefixes_of_any_width(columns):
+    def step_fn(ids, step, state):
+        return tf.fill((tf.shape(ids)[0], 6), 0.0) + [0.0, 0.0, 0.0, 3.0, 2.0, 1.0], ()
+
+    @tf.function(input_signature=[tf.TensorSpec([None, None], tf.int32)])
+    def graph(prefixes):
+        return beam_search(step_fn, (), 2, 6, [3, 3], beam_size=1, prefix_ids=prefixes)
+
+    found = graph(tf.fill((2, columns), 5)).ids.numpy()[:, 0].tolist()
+    assert found == [[5] * columns + [END_ID]] * 2
 
 
 def test_a_prefix_is_forced_and_then_all_is_free(model_probabilities):

@@ -73,6 +73,25 @@ def test_a_flipped_bit_is_found(weights):
         checksums.check_manifest(weights)
 
 
+def test_every_other_file_is_looked_at(tmp_path):
+    (tmp_path / "variables").mkdir()
+    (tmp_path / "variables" / "data").write_bytes(b"weights")
+    (tmp_path / "assets.extra").mkdir()
+    other = tmp_path / "assets.extra" / "requests"
+    other.write_bytes(b"a")
+    (tmp_path / "saved_model.pb").write_bytes(b"")
+    files = checksums.files_sha256(tmp_path)
+    assert set(files) == {"assets.extra/requests", "saved_model.pb"}
+    (tmp_path / "manifest.json").write_text(json.dumps({"files": files}))
+    checksums.check_manifest(tmp_path)
+    other.write_bytes(b"b")
+    with pytest.raises(ValueError, match="'assets.extra/requests' in .*Received: 3e"):
+        checksums.check_manifest(tmp_path)
+    other.unlink()
+    with pytest.raises(ValueError, match="'assets.extra/requests' in .*no such file"):
+        checksums.check_manifest(tmp_path)
+
+
 def test_what_the_manifest_does_not_say_is_not_looked_at(tmp_path):
     checksums.check_manifest(tmp_path)
     assert checksums.exported_settings(tmp_path) == {}

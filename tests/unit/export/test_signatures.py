@@ -259,6 +259,23 @@ def test_memory_is_that_of_the_model(module, translator):
         assert not found["memory"][row, length:].any()
 
 
+@pytest.mark.parametrize("texts", [[""], [" ", ""], [b"\x00"]])
+def test_nothing_but_empty_texts(module, texts):
+    found = call(module, "explain", text=texts)
+    assert found["translation"].tolist() == [b""] * len(texts)
+    assert found["lengths"].tolist() == [1] * len(texts)  # END
+    assert found["output_lengths"].tolist() == [0] * len(texts)
+    for name in ("output_pieces", "token_log_probabilities", "alignment"):
+        assert found[name].shape[:2] == (len(texts), 0)
+    answers = [
+        call(module, "serving_default", text=texts),
+        nbest(module, texts, [(2, 0.6, 2, 2)] * len(texts)),
+        call(module, "score", source=texts, target=texts),
+        call(module, "encode", text=texts),
+    ]
+    assert all(len(x) == len(texts) for each in answers for x in each.values())
+
+
 def test_batches_without_rows(module):
     empty = [
         call(module, "serving_default", text=[]),
