@@ -220,7 +220,8 @@ class TranslationClient:
 
 def _check_address(address, protocol):
     is_url = isinstance(address, str) and "://" in address
-    if not address or not isinstance(address, str) or (is_url and protocol == "grpc"):
+    wrong = not address or not isinstance(address, str) or address.endswith(":")
+    if wrong or (is_url and protocol == "grpc"):
         kinds = '"host:port"' if protocol == "grpc" else '"host:port" or a URL'
         raise ValueError(
             f"`address` must be {kinds} with protocol {protocol!r}. Received: "

@@ -1,5 +1,7 @@
 """Writes a translator as a SavedModel version that appears whole or not at all."""
 
+import contextlib
+import logging
 import pathlib
 
 import tensorflow as tf
@@ -20,6 +22,7 @@ from keras_attention.export.warmup import (
 )
 from keras_attention.files import flush_to_disk
 
+_LOGGER = logging.getLogger(__name__)
 # --enable_batching --enable_per_model_batching_parameters of a server read this file.
 BATCHING = "batching_params.pbtxt"
 BATCHING_PARAMETERS = """\
@@ -86,16 +89,30 @@ def export_saved_model(
     directory.mkdir(parents=True, exist_ok=True)
     with unfinished_folder(directory) as folder:
         module = TranslationModule(translator, max_beam_size)
-        tf.saved_model.save(module, str(folder), signatures=module.signatures)
+        with _without_remarks():
+            tf.saved_model.save(module, str(folder), signatures=module.signatures)
         inputs = signature_inputs(load_meta_graph(folder))
         requests = warmup_requests(inputs, translator, max_beam_size=max_beam_size)
         write_warmup(folder, requests, directory.name)
         (folder / BATCHING).write_text(BATCHING_PARAMETERS, encoding="utf-8")
         write_manifest(translator, inputs, folder, workdir)
         check_self_contained(folder, _private_folders(directory, folder))
+        _LOGGER.info("written; the C++ engine loads it and answers the warm-up")
         verify_saved_model(folder)
         flush_folder(folder)
         return _publish(folder, directory)
+
+
+@contextlib.contextmanager
+def _without_remarks():
+    """TensorFlow spells the inputs of every function that a function captures."""
+    logger = logging.getLogger("tensorflow")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def _publish(folder, directory):

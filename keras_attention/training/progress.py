@@ -99,7 +99,7 @@ def _stays(record, step, validated):
     kind = record["kind"]
     if kind == "validation" and record["step"] == step and not validated:
         return False
-    return 0 < step >= record["step"] and kind not in ("final", "end")
+    return 0 < step >= record["step"] and kind not in ("average", "final", "end")
 
 
 def _line(record):

@@ -25,6 +25,8 @@ class Recorder:
 
         return tf.ragged.constant([list(text) for text in texts], tf.int32)
 
+    tokenize_targets = tokenize
+
     def score(self, sources, targets, return_token_log_probs, first_line):
         assert return_token_log_probs
         self.calls.append((first_line, sources, targets))

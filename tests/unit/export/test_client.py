@@ -337,6 +337,7 @@ def test_a_closed_client_asks_nothing(model, connect):
         ({"protocol": "soap"}, "`protocol` must be one of grpc, rest"),
         ({"address": "http://host:8500"}, '`address` must be "host:port" with'),
         ({"address": ""}, "`address` must be"),
+        ({"address": "localhost:"}, "`address` must be"),
         ({"model": ""}, "`model` must be the name of a model"),
         ({"version": 0}, "`version` must be an integer"),
         ({"deadline_seconds": 0}, "`deadline_seconds` must be a finite number above"),

@@ -1,5 +1,7 @@
 """Versions: numbered, whole or absent, never overwritten."""
 
+import logging
+
 import keras
 import pytest
 import tensorflow as tf
@@ -161,6 +163,13 @@ def test_what_does_not_verify_gets_no_number(quick, translator, tmp_path, monkey
     with pytest.raises(ValueError, match="no server runs this"):
         export_saved_model(translator, tmp_path)
     assert names(tmp_path) == []
+
+
+def test_tensorflow_makes_no_remarks(quick, translator, tmp_path, caplog):
+    with caplog.at_level(logging.WARNING):
+        export_saved_model(translator, tmp_path)
+    assert [record.getMessage() for record in caplog.records] == []
+    assert logging.getLogger("tensorflow").level != logging.ERROR
 
 
 def test_a_version_brings_its_batching_and_its_warm_up(
