@@ -165,6 +165,7 @@ def test_translate_keeps_the_old_output_until_the_new_one_is_whole(
     assert output.read_bytes().count(b"\n") == len(PAIRS)
 
 
+@pytest.mark.slow
 def test_export_translation_is_served_without_the_package(workdir, tmp_path, capsys):
     from keras_attention.studies.quickstart import served_translations
 

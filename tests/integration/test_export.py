@@ -189,6 +189,7 @@ def test_the_version_holds_the_weights_once_and_no_path(exported):
     assert re.fullmatch("[0-9]+", exported.version.name)
 
 
+@pytest.mark.slow
 def test_nothing_is_traced_after_the_export(exported):
     loaded = tf.saved_model.load(str(exported.version))
     run = loaded.signatures["serving_default"]

@@ -32,7 +32,7 @@ def test_a_batch_has_no_padding():
     assert batch.shape == (3, 3, 5) and batch.min() >= 4 and batch.max() < 50
 
 
-@pytest.mark.parametrize("name", ["fit", "loop"])
+@pytest.mark.parametrize("name", [pytest.param("fit", marks=pytest.mark.slow), "loop"])
 def test_a_contender_learns(name):
     train = contenders.CONTENDERS[name](SMALL)
     first = train(1)

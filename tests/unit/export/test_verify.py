@@ -27,10 +27,11 @@ TEXTS = ["to be", "", "that is the question " * 3, b"\xff\xfe", "not"]
 
 
 @pytest.fixture(scope="module")
-def version(translator, tmp_path_factory):
+def version(translator, module, tmp_path_factory):
     folder = tmp_path_factory.mktemp("models") / "model"
     with pytest.MonkeyPatch.context() as patch:  # the tests do it themselves
         patch.setattr(saved_model, "verify_saved_model", lambda folder: None)
+        patch.setattr(saved_model, "TranslationModule", lambda *_: module)
         return export_saved_model(translator, folder)
 
 

@@ -82,6 +82,7 @@ def test_chunks_in_a_graph_for_any_shape(tokens_a_chunk):
     assert_same_weights(eager, graph, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_fit_with_xla_makes_the_same_updates(tokens_a_chunk):
     tokens_a_chunk(5)
     eager, compiled = make(), make(compile={"jit_compile": True})
