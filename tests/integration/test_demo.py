@@ -19,6 +19,7 @@ import urllib.request
 import pytest
 
 from keras_attention.export import demo, demo_page
+from tests.serving.conftest import make_translator
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 MISSING = [n for n in ("gradio", "playwright") if not importlib.util.find_spec(n)]
@@ -28,7 +29,6 @@ pytestmark = [
     pytest.mark.skipif(bool(MISSING), reason=f"missing: {', '.join(MISSING)}"),
 ]
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LINES = ["to be or not to be", "that is the question", "whether it is nobler"] * 4
 TEXT, MOST_PIECES, LARGEST_BEAM = "to be or not", 12, 5
 SECONDS = 60_000  # milliseconds, which the browser waits at most
 PROXIES = [n + "_proxy" for n in ("http", "https", "all")]
@@ -36,22 +36,7 @@ PROXIES = [n + "_proxy" for n in ("http", "https", "all")]
 
 @pytest.fixture(scope="module")
 def translator():
-    import keras
-
-    import keras_attention as ka
-
-    keras.utils.set_random_seed(1)
-    tokenizer = ka.SubwordTokenizer.learn_from_lines(LINES, 40)
-    config = ka.TransformerConfig(
-        40, num_layers=1, model_dim=16, num_heads=2, feed_forward_dim=32
-    )
-    model = ka.build_transformer(config)
-    for weight in model.trainable_weights:
-        weight.assign(weight * 2.0)
-    decoding = ka.DecodingConfig(
-        beam_size=2, max_extra_length=3, max_source_length=MOST_PIECES
-    )
-    return ka.Translator(model, tokenizer, decoding)
+    return make_translator(max_source_length=MOST_PIECES)
 
 
 @pytest.fixture(scope="module")

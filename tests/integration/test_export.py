@@ -226,7 +226,8 @@ def test_the_cpp_loader_says_the_same(exported):
         assert [x["shape"] for x in each.values()] == [[len(texts)]] * len(each)
 
 
-def test_the_cpp_loader_shows_what_the_guard_is_for(tmp_path):
+def save_as_is_obvious(folder):
+    """A `tf.Module` that holds a Keras model, whose variables nothing restores."""
     model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
     module = tf.Module()
     module.model = model
@@ -236,7 +237,12 @@ def test_the_cpp_loader_shows_what_the_guard_is_for(tmp_path):
         lengths = tf.cast(tf.strings.length(text), tf.float32)
         return {"score": model(lengths[:, None])[:, 0]}
 
-    tf.saved_model.save(module, str(tmp_path), signatures=run)
+    tf.saved_model.save(module, str(folder), signatures=run)
+    return run
+
+
+def test_the_cpp_loader_shows_what_the_guard_is_for(tmp_path):
+    run = save_as_is_obvious(tmp_path)
     assert run_in_python_here(tmp_path, [b"a"]) == run(tf.constant(["a"]))["score"]
     found = run_in_c(tmp_path, [[b"a"]])
     assert "Could not find variable sequential" in found["answers"][0]["error"]

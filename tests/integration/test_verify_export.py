@@ -5,11 +5,14 @@ import shutil
 import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from keras_attention.decoding.translator import Translator
 from keras_attention.export import export_saved_model, guard, warmup
-from tests.integration.test_export import SENTENCES, make_workdir
+from tests.integration.test_export import (
+    SENTENCES,
+    make_workdir,
+    save_as_is_obvious,
+)
 
 # In one process tests/unit/export/test_verify.py has the same, in the default suite.
 pytestmark = pytest.mark.slow
@@ -75,18 +78,8 @@ def ask_what_fails(folder):
 
 
 def export_as_is_obvious(folder):
-    """A `tf.Module` that holds a Keras model, whose variables nothing restores."""
-    model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
-    module = tf.Module()
-    module.model = model
-
-    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
-    def run(text):
-        lengths = tf.cast(tf.strings.length(text), tf.float32)
-        return {"score": model(lengths[:, None])[:, 0]}
-
     shutil.rmtree(folder)
-    tf.saved_model.save(module, str(folder), signatures=run)
+    save_as_is_obvious(folder)
 
 
 DAMAGES = {

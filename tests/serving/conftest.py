@@ -18,11 +18,8 @@ TEXTS = [
 ]
 
 
-@pytest.fixture(scope="session")
-def translator():
-    """A `Translator` whose beams disagree, of 40 pieces."""
-    if MISSING:
-        pytest.skip(f"the extra `client` is missing: {', '.join(MISSING)}")
+def make_translator(**decoding):
+    """Returns a `Translator` whose beams disagree, of 40 pieces."""
     import keras
 
     import keras_attention as ka
@@ -35,10 +32,15 @@ def translator():
     model = ka.build_transformer(config)
     for weight in model.trainable_weights:
         weight.assign(weight * 2.0)
-    decoding = ka.DecodingConfig(
-        beam_size=2, max_extra_length=3, max_source_length=12, num_hypotheses=2
-    )
-    return ka.Translator(model, tokenizer, decoding)
+    decoding = {"max_extra_length": 3, "max_source_length": 12, **decoding}
+    return ka.Translator(model, tokenizer, ka.DecodingConfig(beam_size=2, **decoding))
+
+
+@pytest.fixture(scope="session")
+def translator():
+    if MISSING:
+        pytest.skip(f"the extra `client` is missing: {', '.join(MISSING)}")
+    return make_translator(num_hypotheses=2)
 
 
 @pytest.fixture(scope="session")
