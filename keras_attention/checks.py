@@ -73,3 +73,21 @@ def check_boolean(name, value):
     if not isinstance(value, bool):
         _fail(name, "True or False", value)
     return value
+
+
+def check_chunks(chunk_length, window, dropout_rate):
+    """Checks that attention in chunks is asked for alone; returns `chunk_length`.
+
+    Example:
+
+    >>> check_chunks(512, window=None, dropout_rate=0.0)
+    512
+    """
+    if chunk_length is not None and (window is not None or dropout_rate):
+        raise ValueError(
+            "Attention in chunks of keys has no weights to drop out, and a window needs "
+            "no chunks. Expected: a chunk length without a window and an attention "
+            f"dropout rate of 0. Received: chunk length {chunk_length}, window "
+            f"{window}, attention dropout rate {dropout_rate}."
+        )
+    return chunk_length

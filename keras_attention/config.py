@@ -10,6 +10,7 @@ import dataclasses
 from keras_attention.checks import (
     check_boolean,
     check_choice,
+    check_chunks,
     check_integer,
     check_number,
 )
@@ -39,6 +40,10 @@ class TransformerConfig(Config):
         feed_forward_dim: inner width of the feed-forward network, d_ff.
         dropout_rate: P_drop on sub-layer outputs and embedding sums (5.4).
         attention_dropout_rate: dropout on attention weights; the paper has none.
+        attention_window: restricts self-attention to |i - j| <= r, the neighbourhood
+            of section 4 (future work there); None = no restriction.
+        attention_chunk_length: keys attended to at a time; it saves memory for long
+            inputs and changes no number; None = all.
         activation: of the feed-forward network; the paper has relu.
         norm_position: "post" (paper) or "pre" (departs from 3.1).
         positions: "sinusoidal" (3.5) or "learned" (Table 3, row E).
@@ -66,6 +71,8 @@ class TransformerConfig(Config):
     feed_forward_dim: int = 2048
     dropout_rate: float = 0.1
     attention_dropout_rate: float = 0.0
+    attention_window: int | None = None
+    attention_chunk_length: int | None = None
     activation: str = "relu"
     norm_position: str = "post"
     positions: str = "sinusoidal"
@@ -82,7 +89,14 @@ class TransformerConfig(Config):
             check_integer, "num_layers", "model_dim", "num_heads", "feed_forward_dim"
         )
         self._check(check_integer, "key_dim", "value_dim", "max_length", optional=True)
+        chunks = ("attention_window", "attention_chunk_length")
+        self._check(check_integer, *chunks, optional=True)
         self._check(check_number, "dropout_rate", "attention_dropout_rate", high=1.0)
+        check_chunks(
+            self.attention_chunk_length,
+            self.attention_window,
+            self.attention_dropout_rate,
+        )
         self._check(check_number, "layer_norm_epsilon", open_low=True)
         self._check(check_choice, "activation", choices=ACTIVATIONS)
         self._check(check_choice, "norm_position", choices=NORM_POSITIONS)

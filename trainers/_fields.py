@@ -22,6 +22,8 @@ CONFIG_FIELDS = {
         "feed_forward_dim": (int, 2048, "inner width of the feed-forward network"),
         "dropout_rate": (float, 0.1, "on sub-layer outputs and embedding sums"),
         "attention_dropout_rate": (float, 0.0, "on attention weights"),
+        "attention_window": (int, None, "self-attention sees so far to either side"),
+        "attention_chunk_length": (int, None, "keys at a time; saves memory"),
         "activation": (
             ("relu", "gelu", "silu", "tanh"),
             "relu",

@@ -105,6 +105,12 @@ def _check(translator, directory, quantization):
             f"value_dim. Received: key_dim={key_dim}, value_dim={value_dim}. Export a "
             "SavedModel instead."
         )
+    if config.attention_window is not None:
+        raise ValueError(
+            "CTranslate2 has no self-attention of this window. Expected: "
+            f"attention_window None. Received: {config.attention_window}. Export a "
+            "SavedModel instead."
+        )
     _refuse_existing(directory)
 
 

@@ -18,11 +18,13 @@ from keras_attention.export.verify import verify_saved_model
 from keras_attention.export.warmup import (
     signature_inputs,
     warmup_requests,
+    warmup_texts,
     write_warmup,
 )
 from keras_attention.files import flush_to_disk
 
 _LOGGER = logging.getLogger(__name__)
+COMPARED_LENGTHS = range(2, 30, 4)  # pieces; `ka-verify-export` compares a thousand
 # --enable_batching --enable_per_model_batching_parameters of a server read this file.
 BATCHING = "batching_params.pbtxt"
 BATCHING_PARAMETERS = """\
@@ -51,8 +53,9 @@ def export_saved_model(
     parameters, and `manifest.json`.
 
     n is the highest version that is there, 0 if none. The folder is finished and
-    checked under a name that no server takes for a version, then renamed: a version
-    is whole or absent, also when the export is killed, and none is ever overwritten.
+    checked, also against what `translator` says of a few texts, under a name that no
+    server takes for a version, then renamed: a version is whole or absent, also when
+    the export is killed, and none is ever overwritten.
 
     Args:
         translator: a `Translator`.
@@ -66,7 +69,7 @@ def export_saved_model(
     Raises:
         ValueError: `translator` is no `Translator` or samples, `max_beam_size` is
             below its beam, `directory` is a file, or the finished model would not
-            run in a server.
+            run in a server or not say there what `translator` says.
 
     Example:
 
@@ -97,8 +100,9 @@ def export_saved_model(
         (folder / BATCHING).write_text(BATCHING_PARAMETERS, encoding="utf-8")
         write_manifest(translator, inputs, folder, workdir)
         check_self_contained(folder, _private_folders(directory, folder))
-        _LOGGER.info("written; the C++ engine loads it and answers the warm-up")
-        verify_saved_model(folder)
+        _LOGGER.info("written; the C++ engine loads it and is compared")
+        texts = warmup_texts(translator.tokenizer, COMPARED_LENGTHS)
+        verify_saved_model(folder, translator, texts)
         flush_folder(folder)
         return _publish(folder, directory)
 

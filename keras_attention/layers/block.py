@@ -27,19 +27,22 @@ class TransformerBlock(keras.layers.Layer):
         norm_position="post",
         layer_norm_epsilon=1e-6,
         use_bias=False,
+        attention_window=None,
+        attention_chunk_length=None,
         **kwargs,
     ):
         super().__init__(**kwargs)
         self.supports_masking = True
         policy = {"dtype": self.dtype_policy}
         heads = (num_heads, key_dim, value_dim, attention_dropout_rate)
+        chosen = {"use_bias": use_bias, "chunk_length": attention_chunk_length}
         residual = (dropout_rate, layer_norm_epsilon, norm_position)
 
-        def attention(name):
-            return MultiHeadAttention(*heads, use_bias=use_bias, name=name, **policy)
+        def attention(name, window=None):
+            return MultiHeadAttention(*heads, window, name=name, **chosen, **policy)
 
         # === Layers ===
-        self.self_attention = attention("self_attention")
+        self.self_attention = attention("self_attention", attention_window)
         self.self_attention_norm = AddAndNorm(
             *residual, name="self_attention_norm", **policy
         )
@@ -73,4 +76,6 @@ class TransformerBlock(keras.layers.Layer):
             "norm_position": self.self_attention_norm.norm_position,
             "layer_norm_epsilon": self.self_attention_norm.layer_norm_epsilon,
             "use_bias": self.self_attention.use_bias,
+            "attention_window": self.self_attention.window,
+            "attention_chunk_length": self.self_attention.chunk_length,
         }

@@ -25,6 +25,10 @@ class DecoderBlock(TransformerBlock):
         norm_position: "post" (paper) or "pre" (departs from 3.1).
         layer_norm_epsilon: float, added to the variance.
         use_bias: biases in the attention projections; the paper writes none.
+        attention_window: int r, restricts self-attention to |i - j| <= r (section 4,
+            future work there); None = no restriction.
+        attention_chunk_length: int, attends to so many keys at a time, which saves
+            memory and changes no number; None = to all at once.
 
     Call arguments:
         inputs: float tensor of shape (B, T, D).
@@ -77,29 +81,32 @@ class DecoderBlock(TransformerBlock):
         training=None,
     ):
         """Decodes one block further, all positions at once."""
+        asked = {"return_attention_weights": return_attention_weights}
         x = self.self_attention_norm.prepare(inputs, training)
-        x, self_weights = self.self_attention(
+        x = self.self_attention(
             x,
             x,
             value_mask=inputs_mask,
             use_causal_mask=True,
-            return_attention_weights=True,
+            **asked,
             training=training,
         )
+        x, *self_weights = x if return_attention_weights else (x,)
         x = self.self_attention_norm(inputs, x, training=training)
-        y, memory_weights = self.memory_attention(
+        y = self.memory_attention(
             self.memory_attention_norm.prepare(x, training),
             memory,
             value_mask=memory_mask,
-            return_attention_weights=True,
+            **asked,
             training=training,
         )
+        y, *memory_weights = y if return_attention_weights else (y,)
         x = self.memory_attention_norm(x, y, training=training)
         y = self.feed_forward(
             self.feed_forward_norm.prepare(x, training), training=training
         )
         x = self.feed_forward_norm(x, y, training=training)
-        return (x, self_weights, memory_weights) if return_attention_weights else x
+        return (x, *self_weights, *memory_weights) if return_attention_weights else x
 
     def decoding_weights(self):
         """Returns the projections as decoding uses them, folded once for all steps.

@@ -20,6 +20,10 @@ class EncoderBlock(TransformerBlock):
         norm_position: "post" (paper) or "pre" (departs from 3.1).
         layer_norm_epsilon: float, added to the variance.
         use_bias: biases in the attention projections; the paper writes none.
+        attention_window: int r, restricts self-attention to |i - j| <= r (section 4,
+            future work there); None = no restriction.
+        attention_chunk_length: int, attends to so many keys at a time, which saves
+            memory and changes no number; None = to all at once.
 
     Call arguments:
         inputs: float tensor of shape (B, S, D).
@@ -57,12 +61,13 @@ class EncoderBlock(TransformerBlock):
     def call(self, inputs, mask=None, return_attention_weights=False, training=None):
         """Encodes one block further."""
         x = self.self_attention_norm.prepare(inputs, training)
-        x, weights = self.self_attention(
-            x, x, value_mask=mask, return_attention_weights=True, training=training
-        )
+        # Weights that nobody asks for are not made: some attention gets on without.
+        asked = {"return_attention_weights": return_attention_weights}
+        x = self.self_attention(x, x, value_mask=mask, **asked, training=training)
+        x, *weights = x if return_attention_weights else (x,)
         x = self.self_attention_norm(inputs, x, training=training)
         y = self.feed_forward(
             self.feed_forward_norm.prepare(x, training), training=training
         )
         x = self.feed_forward_norm(x, y, training=training)
-        return (x, weights) if return_attention_weights else x
+        return (x, *weights) if return_attention_weights else x

@@ -3,7 +3,7 @@
 import keras
 
 from keras_attention import ops
-from keras_attention.checks import check_integer, check_number
+from keras_attention.checks import check_chunks, check_integer, check_number
 
 
 @keras.saving.register_keras_serializable("keras_attention")
@@ -19,7 +19,11 @@ class MultiHeadAttention(keras.layers.Layer):
         value_dim: int, d_v, size of one head's values; None = `key_dim`.
         dropout_rate: dropout on the attention weights. The paper has none (5.4).
         window: int r, restricts self-attention to |i - j| <= r (section 4, named as
-            future work there); None = no restriction.
+            future work there); None = no restriction. Time and memory are O(L * r)
+            unless the attention weights are asked for.
+        chunk_length: int C, keys are taken C at a time, so that memory is O(L * C),
+            forward and backward, for the same output; None = all at once. It leaves
+            no weights to drop out, and has first derivatives only.
         use_bias: biases in the four projections. The paper writes none.
 
     Call arguments:
@@ -42,7 +46,8 @@ class MultiHeadAttention(keras.layers.Layer):
         zeros (or, with `use_bias=True`, the output bias).
 
     Raises:
-        ValueError: a size, rate or mask that cannot work.
+        ValueError: a size, rate or mask that cannot work, or `chunk_length` together
+            with `window` or `dropout_rate`.
 
     Masking: supported; fills `query_mask`, `value_mask` and `key_mask`.
 
@@ -66,6 +71,7 @@ class MultiHeadAttention(keras.layers.Layer):
         dropout_rate=0.0,
         window=None,
         use_bias=False,
+        chunk_length=None,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -75,6 +81,8 @@ class MultiHeadAttention(keras.layers.Layer):
         self.value_dim = check_integer("value_dim", value_dim, optional=True) or key_dim
         self.dropout_rate = check_number("dropout_rate", dropout_rate, high=1.0)
         self.window = check_integer("window", window, optional=True)
+        self.chunk_length = check_integer("chunk_length", chunk_length, optional=True)
+        check_chunks(self.chunk_length, self.window, self.dropout_rate)
         self.use_bias = bool(use_bias)
         self.dropout = keras.layers.Dropout(
             dropout_rate, name="dropout", dtype=self.dtype_policy
@@ -135,17 +143,32 @@ class MultiHeadAttention(keras.layers.Layer):
 
     def attend(self, query, key, value, mask=None, training=None):
         """Attends with projected heads; returns output (B, Q, D) and weights."""
-        dropout = None
-        if self.dropout_rate:
-
-            def dropout(weights):
-                return self.dropout(weights, training=training)
-
+        dropout = self._dropout(training)
         heads, weights = ops.scaled_dot_product_attention(
             query, key, value, mask, dropout
         )
+        return self._merge(heads), weights
+
+    def _attend_in_parts(self, query, key, value, mask, causal, training):
+        """Attends without the whole matrix of weights; returns output (B, Q, D)."""
+        if self.window is None:
+            heads = ops.chunked_attention(
+                query, key, value, self.chunk_length, mask, causal
+            )
+        else:
+            heads = ops.windowed_attention(
+                query, key, value, self.window, mask, causal, self._dropout(training)
+            )
+        return self._merge(heads)
+
+    def _dropout(self, training):
+        if not self.dropout_rate:
+            return None
+        return lambda weights: self.dropout(weights, training=training)
+
+    def _merge(self, heads):
         merged = ops.merge_heads(heads)
-        return ops.linear(merged, self.output_kernel, self.output_bias), weights
+        return ops.linear(merged, self.output_kernel, self.output_bias)
 
     def call(
         self,
@@ -163,15 +186,21 @@ class MultiHeadAttention(keras.layers.Layer):
         """Attends from `query` to `value`."""
         query_length = keras.ops.shape(query)[1]
         memory_length = keras.ops.shape(value)[1]
+        mask = ops.combine_masks(
+            value_mask, key_mask, attention_mask, name="attention_mask"
+        )
+        query, key, value = self._project(query, key, value)
+        restricted = self.window is not None or self.chunk_length is not None
+        if restricted and not return_attention_weights:
+            return self._attend_in_parts(
+                query, key, value, mask, use_causal_mask, training
+            )
         causal = window = None
         if use_causal_mask:
             causal = ops.causal_mask(query_length, memory_length)
         if self.window is not None:
             window = ops.window_mask(query_length, memory_length, self.window)
-        mask = ops.combine_masks(
-            value_mask, key_mask, attention_mask, causal, window, name="attention_mask"
-        )
-        query, key, value = self._project(query, key, value)
+        mask = ops.combine_masks(mask, causal, window)
         output, weights = self.attend(query, key, value, mask, training)
         return (output, weights) if return_attention_weights else output
 
@@ -189,4 +218,5 @@ class MultiHeadAttention(keras.layers.Layer):
             "dropout_rate": self.dropout_rate,
             "window": self.window,
             "use_bias": self.use_bias,
+            "chunk_length": self.chunk_length,
         }

@@ -16,6 +16,19 @@ class CachedDecoding:
         """Positions of the learned table, or None: sinusoids have no end."""
         return self.transformer_config.max_length
 
+    @property
+    def _reach(self):
+        """Positions that self-attention can look at, itself and those before it."""
+        window = self.transformer_config.attention_window
+        return None if window is None else window + 1
+
+    def _bounded(self, capacity):
+        if self._reach is None:
+            return capacity
+        if isinstance(capacity, int):
+            return min(capacity, self._reach)
+        return keras.ops.minimum(capacity, self._reach)
+
     def decoding_weights(self):
         """Returns what the steps of a search have in common.
 
@@ -45,6 +58,7 @@ class CachedDecoding:
             block; "cache", those of the positions decoded so far; and "mask", boolean
             (B, S). It is the `context` of `decode_step`.
         """
+        capacity = self._bounded(capacity)
         memory, mask = self._parts.encode(keras.ops.convert_to_tensor(source_ids))
         blocks, rows = self._parts.decoder_blocks, keras.ops.shape(mask)[0]
         return {
@@ -66,7 +80,7 @@ class CachedDecoding:
             A nest of tensors that lead with R: "lineage", which slot of the caches
             holds each past position, and perhaps "coverage", float32 (R, S).
         """
-        state = {"lineage": ops.empty_lineage(rows, capacity)}
+        state = {"lineage": ops.empty_lineage(rows, self._bounded(capacity))}
         if source_mask is not None:
             # Padding counts as covered.
             start = keras.ops.where(source_mask, 0.0, 1.0)
@@ -95,7 +109,7 @@ class CachedDecoding:
         weights = weights or self.decoding_weights()
         caches, lineage = context["cache"], state["lineage"]
         if not fixed_shapes:
-            caches, lineage = ops.grow_cache(caches, lineage, step)
+            caches, lineage = ops.grow_cache(caches, lineage, step, self._reach)
         place, lineage = self._place(caches, lineage, step, context, not fixed_shapes)
         values = zip(self.weights, weights["variables"], strict=True)
         with keras.StatelessScope(state_mapping=list(values)):
@@ -121,12 +135,14 @@ class CachedDecoding:
     def _place(self, caches, lineage, step, context, in_place):
         key_dim, _ = self.transformer_config.head_dims()
         heads, beams = caches[0]["key"].shape[1], caches[0]["key"].shape[-1] // key_dim
-        lineage = ops.extend_lineage(lineage, step, beams)
+        # What a window has left behind makes room: position i lies at i % (r + 1).
+        slot = step if self._reach is None else step % self._reach
+        lineage = ops.extend_lineage(lineage, slot, beams)
         sentences, length = keras.ops.shape(context["mask"])
         capacity = keras.ops.shape(lineage)[1]
         place = ops.DecodingPlace(
             beams=beams,
-            index=ops.position_index(caches[0], step),
+            index=ops.position_index(caches[0], slot),
             capacity=capacity,
             self_bias=ops.mask_bias(ops.lineage_mask(lineage, beams)),
             memory_bias=ops.mask_bias(context["mask"][:, None, None]),

@@ -138,6 +138,8 @@ class TransformerParts:
             norm_position=config.norm_position,
             layer_norm_epsilon=config.layer_norm_epsilon,
             use_bias=config.use_bias,
+            attention_window=config.attention_window,
+            attention_chunk_length=config.attention_chunk_length,
             name=name,
             dtype=self._policy,
         )

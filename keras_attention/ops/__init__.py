@@ -19,6 +19,7 @@ from keras_attention.ops.cache import grow_cache as grow_cache
 from keras_attention.ops.cache import lineage_mask as lineage_mask
 from keras_attention.ops.cache import position_index as position_index
 from keras_attention.ops.cache import write_to_cache as write_to_cache
+from keras_attention.ops.chunked_attention import chunked_attention as chunked_attention
 from keras_attention.ops.decoding import attend_with_bias as attend_with_bias
 from keras_attention.ops.decoding import is_small as is_small
 from keras_attention.ops.decoding import mask_bias as mask_bias
@@ -33,3 +34,6 @@ from keras_attention.ops.masks import padding_mask as padding_mask
 from keras_attention.ops.masks import window_mask as window_mask
 from keras_attention.ops.normalization import layer_norm as layer_norm
 from keras_attention.ops.positions import sinusoids as sinusoids
+from keras_attention.ops.windowed_attention import (
+    windowed_attention as windowed_attention,
+)

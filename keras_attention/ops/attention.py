@@ -91,7 +91,25 @@ def attention_weights(query, key, mask=None):
     # Scaling the smaller tensor is cheaper than scaling the scores.
     query = query * ops.cast(query.shape[-1] ** -0.5, query.dtype)
     scores = ops.matmul(query, ops.transpose(key, (0, 1, 3, 2)))
-    scores = ops.cast(scores, "float32")
+    return masked_softmax(ops.cast(scores, "float32"), mask)
+
+
+def masked_softmax(scores, mask=None):
+    """Computes the softmax over the last axis; what is masked gets exactly 0.
+
+    Args:
+        scores: float32 tensor.
+        mask: boolean tensor broadcastable to it, True = may attend.
+
+    Returns:
+        Tensor like `scores`; a row with nothing to attend to is all zeros.
+
+    Example:
+
+    >>> import numpy as np
+    >>> masked_softmax(np.zeros((1, 2)), np.array([[True, False]])).numpy().tolist()
+    [[1.0, 0.0]]
+    """
     if mask is None:
         return _softmax(scores)
     # The value is selected on the small mask and added once; selecting among the

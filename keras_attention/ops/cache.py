@@ -157,13 +157,14 @@ def _write(buffer, index, rows, capacity, in_place):
     return ops.reshape(flat, (-1, heads, capacity, width))
 
 
-def grow_cache(cache, lineage, step):
+def grow_cache(cache, lineage, step, limit=None):
     """Returns caches and lineage with room for position `step`.
 
     Args:
         cache: list of caches of one capacity C.
         lineage: int32 (R, C).
         step: int32 scalar, at most C.
+        limit: int, a capacity that is not exceeded: older positions make room.
 
     Returns:
         Tuple of both, as they are or an eighth larger: attention looks at what is
@@ -177,6 +178,10 @@ def grow_cache(cache, lineage, step):
     """
     capacity = ops.shape(lineage)[1]
     more = ops.maximum(capacity // 8, CAPACITY)
+    full = step >= capacity
+    if limit is not None:
+        more = ops.maximum(ops.minimum(more, limit - capacity), 0)
+        full = ops.logical_and(full, more > 0)
 
     def grown():
         longer = [
@@ -186,4 +191,4 @@ def grow_cache(cache, lineage, step):
         tail = [[0, 0], [0, more]]
         return longer, ops.pad(lineage, tail, constant_values=-1)
 
-    return ops.cond(step >= capacity, grown, lambda: (cache, lineage))
+    return ops.cond(full, grown, lambda: (cache, lineage))

@@ -31,6 +31,7 @@ class Case:
         output: shape of the output for these inputs.
         mask: the call argument whose mask the output carries, or None.
         call: further keyword arguments of the call.
+        variant: what this case is for, where another has arguments that it excludes.
     """
 
     cls: type
@@ -39,10 +40,11 @@ class Case:
     output: tuple = ()
     mask: str | None = None
     call: dict = dataclasses.field(default_factory=dict)
+    variant: str = ""
 
     @property
     def id(self):
-        return self.cls.__name__
+        return self.cls.__name__ + self.variant
 
 
 BLOCK = dict(
@@ -56,7 +58,13 @@ BLOCK = dict(
     norm_position="pre",
     layer_norm_epsilon=1e-3,
     use_bias=True,
+    attention_window=2,
 )
+CHUNKED_BLOCK = {
+    name: value
+    for name, value in (BLOCK | {"attention_chunk_length": 2}).items()
+    if name not in ("attention_window", "attention_dropout_rate")
+}
 
 LAYERS = [
     Case(
@@ -73,6 +81,15 @@ LAYERS = [
         (2, 4, 8),
         mask="query",
         call=dict(use_causal_mask=True),
+    ),
+    Case(
+        ka.MultiHeadAttention,
+        dict(num_heads=2, key_dim=3, value_dim=5, use_bias=True, chunk_length=2),
+        dict(query=states(4), value=states(6)),
+        (2, 4, 8),
+        mask="query",
+        call=dict(use_causal_mask=True),
+        variant="InChunks",
     ),
     Case(
         ka.PositionwiseFeedForward,
@@ -120,6 +137,22 @@ LAYERS = [
         (2, 4, 8),
         mask="inputs",
     ),
+    Case(
+        ka.EncoderBlock,
+        CHUNKED_BLOCK,
+        dict(inputs=states(4)),
+        (2, 4, 8),
+        mask="inputs",
+        variant="InChunks",
+    ),
+    Case(
+        ka.DecoderBlock,
+        CHUNKED_BLOCK,
+        dict(inputs=states(4), memory=states(6)),
+        (2, 4, 8),
+        mask="inputs",
+        variant="InChunks",
+    ),
 ]
 
 MODELS = [
@@ -135,6 +168,7 @@ MODELS = [
             feed_forward_dim=12,
             dropout_rate=0.3,
             attention_dropout_rate=0.2,
+            attention_window=2,
             activation="gelu",
             norm_position="pre",
             positions="learned",
@@ -147,6 +181,20 @@ MODELS = [
         ),
         dict(source_ids=ids(6), target_ids=ids(4, seed=1)),
         (2, 4, 20),
+    ),
+    Case(
+        ka.Transformer,
+        dict(
+            vocabulary_size=20,
+            num_layers=1,
+            model_dim=8,
+            num_heads=2,
+            feed_forward_dim=12,
+            attention_chunk_length=2,
+        ),
+        dict(source_ids=ids(6), target_ids=ids(4, seed=1)),
+        (2, 4, 20),
+        variant="InChunks",
     ),
 ]
 

@@ -17,8 +17,8 @@ from keras_attention.vocabulary import END_ID
 VOCABULARY, BEAMS = 12, 4
 VARIANTS = {
     "post": {},
-    "pre": {"norm_position": "pre"},
-    "learned": {"positions": "learned", "max_length": 14},
+    "pre": {"norm_position": "pre", "positions": "learned", "max_length": 14},
+    "window": {"attention_window": 2},  # positions of the caches are used again
 }
 SOURCES = np.array([[5, 6, 7, 8, 9, 3], [10, 11, 3, 0, 0, 0], [4, 5, 6, 7, 3, 0]])
 

@@ -48,7 +48,9 @@ def quick(monkeypatch):
     """Exports of a module that no engine has to load; returns what was verified."""
     verified = []
     monkeypatch.setattr(saved_model, "TranslationModule", Quick)
-    monkeypatch.setattr(saved_model, "verify_saved_model", verified.append)
+    monkeypatch.setattr(
+        saved_model, "verify_saved_model", lambda *asked: verified.append(asked)
+    )
     return verified
 
 
@@ -148,7 +150,8 @@ def test_refuses_what_is_no_translator_or_no_folder(translator, tmp_path):
 
 def test_a_version_is_verified_before_it_has_a_number(quick, translator, tmp_path):
     version = export_saved_model(translator, tmp_path)
-    [verified] = quick
+    [(verified, compared_with, texts)] = quick
+    assert compared_with is translator and len(set(texts)) > 4
     assert verified.parent == tmp_path
     assert verified.name.startswith(".unfinished-")
     assert not verified.exists()
@@ -156,7 +159,7 @@ def test_a_version_is_verified_before_it_has_a_number(quick, translator, tmp_pat
 
 
 def test_what_does_not_verify_gets_no_number(quick, translator, tmp_path, monkeypatch):
-    def refuse(folder):
+    def refuse(*_):
         raise ValueError("no server runs this")
 
     monkeypatch.setattr(saved_model, "verify_saved_model", refuse)

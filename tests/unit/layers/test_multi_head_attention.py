@@ -231,9 +231,43 @@ def test_empty_batch():
         dict(dropout_rate=1.0),
         dict(dropout_rate=-0.1),
         dict(window=-1),
+        dict(window=0),
+        dict(chunk_length=0),
     ],
 )
 def test_what_cannot_work_is_refused(arguments):
     (name,) = arguments
     with pytest.raises(ValueError, match=f"{name}.*Received"):
         make(**arguments)
+
+
+@pytest.mark.parametrize("other", [dict(window=3), dict(dropout_rate=0.1)], ids=str)
+def test_chunks_are_asked_for_alone(other):
+    with pytest.raises(ValueError, match="without a window and .* rate of 0.*Received"):
+        make(chunk_length=8, **other)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("part", [dict(window=3), dict(chunk_length=4)], ids=str)
+def test_without_the_matrix_of_weights_the_output_is_the_same(part, causal, policy):
+    layer = make(key_dim=4, value_dim=5, use_bias=True, dtype=policy, **part)
+    inputs, mask = normal(2, 70, 6), mask_of(70, 9, size=70)
+    options = dict(value_mask=mask, use_causal_mask=causal)
+    output = layer(inputs, inputs, **options)
+    expected, _ = layer(inputs, inputs, return_attention_weights=True, **options)
+    assert output.dtype == expected.dtype
+    output, expected = (keras.ops.cast(x, "float32") for x in (output, expected))
+    limit = {"float32": 1e-5, "mixed_float16": 2e-3, "mixed_bfloat16": 2e-2}[policy]
+    np.testing.assert_allclose(output, expected, atol=limit, rtol=limit)
+    if "window" in part and policy == "float32":
+        # Padding 3 positions behind the last real one attends to nothing.
+        bias = np.asarray(layer.output_bias)
+        np.testing.assert_allclose(output[1, 12:], np.tile(bias, (58, 1)), atol=1e-6)
+
+
+def test_dropout_acts_inside_a_window():
+    layer = make(window=3, dropout_rate=0.5)
+    inputs = normal(1, 70, 6)
+    assert np.any(layer(inputs, inputs, training=True) != layer(inputs, inputs))
+    np.testing.assert_array_equal(layer(inputs, inputs), layer(inputs, inputs))

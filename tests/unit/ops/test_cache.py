@@ -70,6 +70,13 @@ def test_growing_keeps_everything(capacity):
     assert np.all(longer[:, capacity:] == -1) and not np.any(longer[:, :capacity])
 
 
+def test_a_limit_is_not_exceeded():
+    cache, lineage = {"key": random(1, 1, 8, 2)}, np.zeros((2, 8), "int32")
+    for limit, capacity in ((20, 16), (11, 11), (8, 8), (5, 8)):
+        (grown,), longer = ops.grow_cache([cache], lineage, 8, limit)
+        assert grown["key"].shape[2] == longer.shape[1] == capacity
+
+
 def test_the_mask_follows_the_lineage():
     """Three beams; who came from whom is decided by chance at every step."""
     rng, beams, steps = np.random.default_rng(3), 3, 6
