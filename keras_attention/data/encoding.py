@@ -71,7 +71,11 @@ def encoded_blocks(corpus, tokenizer, max_source_length, max_target_length):
     """
 
     def encode(texts):
-        sides = [token_arrays(side, tokenizer) for side in texts[:2]]
+        splits = tokenizer.tokenize, tokenizer.tokenize_targets
+        sides = [
+            token_arrays(side, tokenizer, split)
+            for side, split in zip(texts[:2], splits, strict=True)
+        ]
         lengths = sides[0][1], sides[1][1]
         empty = (lengths[0] == 0) | (lengths[1] == 0)
         long_source = ~empty & (lengths[0] > max_source_length)
@@ -93,12 +97,17 @@ def encoded_blocks(corpus, tokenizer, max_source_length, max_target_length):
     return _in_order(encode, corpus.blocks())
 
 
-def token_arrays(texts, tokenizer):
+def token_arrays(texts, tokenizer, tokenize):
     """Returns the pieces of texts, flat, and how many each has (int64).
 
     Pieces are uint16 where the vocabulary allows it, else int32.
+
+    Args:
+        texts: list of str.
+        tokenizer: a `SubwordTokenizer`.
+        tokenize: its method for this side of a pair.
     """
-    ids = tokenizer.tokenize(texts)
+    ids = tokenize(texts)
     tokens = ids.flat_values.numpy().astype(token_dtype(tokenizer))
     return tokens, ids.row_lengths().numpy()
 

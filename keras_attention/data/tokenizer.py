@@ -9,7 +9,8 @@ from keras_attention.checks import check_integer
 from keras_attention.config import TOKENIZER_KINDS
 from keras_attention.data import sentencepieces, wordpieces
 from keras_attention.data.lines import iterate_lines
-from keras_attention.data.tokenizer_base import Tokenizer
+from keras_attention.data.symbols import TextAndSymbols, check_symbols
+from keras_attention.data.tokenizer_base import Tokenizer, joint_sha256
 from keras_attention.files import write_atomically
 from keras_attention.vocabulary import END_ID
 
@@ -35,9 +36,13 @@ class SubwordTokenizer(Tokenizer):
         model: bytes of the model file.
         kind: "bpe" (the paper's English-German), "unigram" or "wordpiece" (the
             paper's English-French).
+        symbols: sequence of str, such as the brackets and tags of trees (6.3). Their
+            ids stand behind those of the model. Targets are then symbols with spaces
+            between, and sources text, which never becomes a symbol.
 
     Raises:
-        ValueError: an unknown kind, or a model whose ids 0..3 are not ours.
+        ValueError: an unknown kind, a model whose ids 0..3 are not ours, or symbols
+            that cannot be told apart.
 
     Example:
 
@@ -50,12 +55,20 @@ class SubwordTokenizer(Tokenizer):
         Section 5.1.
     """
 
-    def __init__(self, model, kind="bpe"):
+    def __init__(self, model, kind="bpe", symbols=()):
         _check_kind(kind)
         words = kind == "wordpiece"
-        engine = wordpieces.WordPieces if words else sentencepieces.SentencePieces
-        super().__init__(engine(model), kind, hashlib.sha256(model).hexdigest())
+        engine = (wordpieces.WordPieces if words else sentencepieces.SentencePieces)(
+            model
+        )
+        sha256 = hashlib.sha256(model).hexdigest()
+        if symbols:
+            engine = TextAndSymbols(engine, symbols)
+            lines = "".join(f"{piece}\n" for piece in engine.surfaces)
+            sha256 = joint_sha256([sha256], hashlib.sha256(lines.encode()).hexdigest())
+        super().__init__(engine, kind, sha256)
         self.model = model
+        self.symbols = tuple(symbols)
 
     @classmethod
     def learn(cls, files, vocabulary_size, kind="bpe", byte_fallback=False):
@@ -76,19 +89,34 @@ class SubwordTokenizer(Tokenizer):
         return cls.learn_from_lines(lines, vocabulary_size, kind, byte_fallback)
 
     @classmethod
-    def learn_from_lines(cls, lines, vocabulary_size, kind="bpe", byte_fallback=False):
-        """Learns a tokenizer from an iterable of str; otherwise as `learn`."""
+    def learn_from_lines(
+        cls, lines, vocabulary_size, kind="bpe", byte_fallback=False, symbols=()
+    ):
+        """Learns a tokenizer from an iterable of str; otherwise as `learn`.
+
+        With `symbols` the lines are those of the sources, and `vocabulary_size` counts
+        the symbols too.
+        """
         _check_kind(kind)
-        check_integer("vocabulary_size", vocabulary_size, minimum=END_ID + 2)
-        if kind == "wordpiece":
-            if byte_fallback:
-                raise ValueError(
-                    "WordPiece has no byte pieces. Received: byte_fallback=True, "
-                    "kind='wordpiece'. Use kind='bpe' or 'unigram'."
+        check_symbols(symbols)
+        least = END_ID + 2 + len(symbols)
+        check_integer("vocabulary_size", vocabulary_size, minimum=least)
+        vocabulary_size -= len(symbols)
+        if kind == "wordpiece" and byte_fallback:
+            raise ValueError(
+                "WordPiece has no byte pieces. Received: byte_fallback=True, "
+                "kind='wordpiece'. Use kind='bpe' or 'unigram'."
+            )
+        try:
+            if kind == "wordpiece":
+                model = wordpieces.learn_model(lines, vocabulary_size)
+            else:
+                model = sentencepieces.learn_model(
+                    lines, vocabulary_size, kind, byte_fallback
                 )
-            return cls(wordpieces.learn_model(lines, vocabulary_size), kind)
-        model = sentencepieces.learn_model(lines, vocabulary_size, kind, byte_fallback)
-        return cls(model, kind)
+        except ValueError as error:
+            raise _counting_symbols(error, symbols) from error
+        return cls(model, kind, symbols)
 
     def save(self, directory):
         """Writes the model and, last, `tokenizer.json` with its sha256."""
@@ -97,9 +125,11 @@ class SubwordTokenizer(Tokenizer):
         config = {
             "kind": self.kind,
             "model": MODEL_FILES[self.kind],
-            "sha256": self.sha256,
+            "sha256": hashlib.sha256(self.model).hexdigest(),
             "vocabulary_size": self.vocabulary_size,
         }
+        if self.symbols:
+            config["symbols"] = list(self.symbols)
         write_atomically(directory / MODEL_FILES[self.kind], self.model)
         text = json.dumps(config, indent=2) + "\n"
         write_atomically(directory / CONFIG_FILE, text)
@@ -123,7 +153,13 @@ class SubwordTokenizer(Tokenizer):
                 f"The subword model {path} is not the one that was saved. Expected "
                 f"sha256 {config['sha256']}. Received: {found}. Restore the file."
             )
-        return cls(model, config["kind"])
+        return cls(model, config["kind"], _symbols(config))
+
+
+def _counting_symbols(error, symbols):
+    if not symbols:
+        return error
+    return ValueError(f"{error} There are {len(symbols)} symbols besides.")
 
 
 def _check_kind(kind):
@@ -138,6 +174,7 @@ def _read_config(path):
     try:
         config = json.loads(content)
         complete = config["kind"] in TOKENIZER_KINDS and config["sha256"]
+        complete = complete and all(isinstance(x, str) for x in _symbols(config))
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is not a tokenizer configuration.") from error
     if not complete:
@@ -146,6 +183,10 @@ def _read_config(path):
             f"sha256. Received: {config}."
         )
     return config
+
+
+def _symbols(config):
+    return tuple(config.get("symbols", ()))
 
 
 def _read(path):

@@ -65,8 +65,10 @@ class Pictures:
     def _heads(self, step):
         if self._pair is None:
             return
-        rows = self._tokenizer.tokenize(list(self._pair)).to_list()
-        source, target = (row[:LONGEST] for row in rows)
+        source, target = (
+            split([text]).to_list()[0][:LONGEST]
+            for split, text in zip(_splits(self._tokenizer), self._pair, strict=True)
+        )
         sides = {"encoder": [*source, END_ID], "decoder": [START_ID, *target]}
         maps = attention_weights(self._model, *sides.values())
         pieces = self._tokenizer.pieces
@@ -96,9 +98,10 @@ def choose_pair(corpus, tokenizer, training):
     )
     if not pairs:
         return None
+    sides = zip(*pairs, strict=True)
     source, target = (
-        tokenizer.tokenize(list(side)).row_lengths().numpy()
-        for side in zip(*pairs, strict=True)
+        split(list(side)).row_lengths().numpy()
+        for split, side in zip(_splits(tokenizer), sides, strict=True)
     )
     distances = {
         row: abs(int(s) - _BEST) + abs(int(t) - _BEST)
@@ -106,3 +109,7 @@ def choose_pair(corpus, tokenizer, training):
         if 0 < s <= training.max_source_length and 0 < t <= training.max_target_length
     }
     return pairs[min(distances, key=distances.get)] if distances else None
+
+
+def _splits(tokenizer):
+    return tokenizer.tokenize, tokenizer.tokenize_targets

@@ -11,6 +11,7 @@ from keras_attention.data.encoding import encode_pairs
 from keras_attention.data.parallel_files import ParallelFiles
 from keras_attention.data.token_files import encode_files
 from keras_attention.data.tokenizer import CONFIG_FILE, SubwordTokenizer
+from keras_attention.data.tree_corpora import TreeFiles
 from keras_attention.models.build import build_transformer
 from keras_attention.objectives.losses import LabelSmoothedCrossEntropy
 from keras_attention.objectives.optimizer import make_optimizer
@@ -255,7 +256,9 @@ def _tokenizer(workdir, train, size, kind, initial_workdir):
     elif initial_workdir is not None:
         tokenizer = SubwordTokenizer.load(pathlib.Path(initial_workdir) / TOKENIZER)
     elif size is not None:
-        tokenizer = SubwordTokenizer.learn_from_lines(train.lines(), size, kind)
+        tokenizer = SubwordTokenizer.learn_from_lines(
+            train.lines(), size, kind, symbols=getattr(train, "symbols", ())
+        )
     else:
         raise ValueError(
             "`vocabulary_size` is needed to learn a tokenizer, as the workdir has "
@@ -273,7 +276,7 @@ def _tokenizer(workdir, train, size, kind, initial_workdir):
 
 
 def _encode(train, tokenizer, training, directory, say):
-    if not isinstance(train, ParallelFiles):
+    if not isinstance(train, ParallelFiles | TreeFiles):
         return encode_pairs(train, tokenizer, *_maxima(training))
     progress = EncodingProgress(len(train), say)
     return encode_files(train, tokenizer, *_maxima(training), directory, progress)

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from keras_attention.data.corpora import ParallelCorpus, pairs_from_tfds, read_pairs
 from keras_attention.data.parallel_files import ParallelFiles
+from keras_attention.data.tree_corpora import TreeFiles, load_trees
 
 TRAIN_SPLIT, VALID_SPLIT = "train", "validation"
 SYNTHETIC_PAIRS = {"train": 100_000, "valid": 1_000}
@@ -12,7 +13,7 @@ SYNTHETIC_PAIRS = {"train": 100_000, "valid": 1_000}
 class Corpora(NamedTuple):
     """The pairs of a run: to learn from, and to validate with (or None)."""
 
-    train: ParallelCorpus | ParallelFiles
+    train: ParallelCorpus | ParallelFiles | TreeFiles
     valid: ParallelCorpus | None = None
 
 
@@ -26,6 +27,7 @@ def load_corpora(
     source_language=None,
     target_language=None,
     synthetic=False,
+    trees=None,
 ):
     """Reads the training and the validation pairs of a run.
 
@@ -40,18 +42,20 @@ def load_corpora(
         tfds_data_dir: where that data set lies.
         source_language, target_language: its features, such as "en" and "de".
         synthetic: True reads the embedded English-German corpus.
+        trees: arguments of `load_trees`, for a run that learns to parse.
 
     Returns:
         `Corpora`. Files to learn from stay files, which may exceed the memory.
 
     Raises:
-        ValueError: not exactly one of files, `tfds` and `synthetic`, one side
-            without the other, or text that cannot be read.
+        ValueError: not exactly one of files, `tfds`, `synthetic` and `trees`, one
+            side without the other, or text that cannot be read.
     """
     given = {
         "train_source and train_target": bool(train_source or train_target),
         "tfds": bool(tfds),
         "synthetic": bool(synthetic),
+        "trees": bool(trees),
     }
     named = [name for name, is_given in given.items() if is_given]
     if len(named) != 1:
@@ -59,6 +63,8 @@ def load_corpora(
             f"Expected exactly one of {'; '.join(given)}. "
             f"Received: {'; '.join(named) or 'none of them'}."
         )
+    if trees:
+        return Corpora(*load_trees(**trees))
     if synthetic:
         return Corpora(*map(synthetic_pairs, ("train", "valid")))
     if tfds:

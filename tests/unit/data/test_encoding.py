@@ -108,6 +108,8 @@ class SlowStart:
             time.sleep(0.05)
         return self._tokenizer.tokenize(texts)
 
+    tokenize_targets = tokenize
+
 
 def test_blocks_come_in_order_from_several_threads(letters, monkeypatch):
     monkeypatch.setattr("keras_attention.data.corpora.PAIRS_A_BLOCK", 1)

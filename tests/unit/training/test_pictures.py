@@ -20,6 +20,8 @@ class Letters:
             dtype=tf.int32,
         )
 
+    tokenize_targets = tokenize
+
 
 def choose(*pairs, longest=50):
     corpus = ParallelCorpus.from_pairs(*zip(*pairs, strict=True))

@@ -18,6 +18,7 @@ def test_files_give_pairs_to_learn_from_and_to_validate_with(tiny_corpus):
         ({}, "none of them"),
         ({"tfds": "a", "synthetic": True}, "tfds; synthetic"),
         ({"train_source": ["a"], "tfds": "a"}, "train_source and train_target; tfds"),
+        ({"tfds": "a", "trees": {"synthetic": True}}, "tfds; trees"),
     ],
 )
 def test_exactly_one_kind_of_source(arguments, received):
