@@ -23,6 +23,8 @@ BINARIES = (
     "export_ctranslate2",
     "verify_export",
     "request_translation",
+    "train_parsing",
+    "evaluate_parsing",
     "demo",
 )
 
