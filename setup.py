@@ -19,6 +19,7 @@ BINARIES = (
     "evaluate_translation",
     "translate",
     "score",
+    "visualize_attention",
     "export_translation",
     "export_ctranslate2",
     "verify_export",
@@ -26,6 +27,8 @@ BINARIES = (
     "train_parsing",
     "evaluate_parsing",
     "demo",
+    "ablate",
+    "paper_parity",
 )
 
 setup(
@@ -40,7 +43,10 @@ setup(
     packages=find_packages(
         include=["keras_attention", "keras_attention.*", "trainers"]
     ),
-    package_data={"keras_attention": ["py.typed"]},
+    package_data={
+        "keras_attention": ["py.typed"],
+        "keras_attention.evaluation": ["page/*"],
+    },
     install_requires=[
         # TensorFlow, its text operations and Keras are tested as one set: the export
         # and the exact update rest on facts of these minor versions.
