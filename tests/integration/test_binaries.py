@@ -118,10 +118,19 @@ def test_average_checkpoints(workdir, caplog):
 def test_evaluate_translation(workdir, corpus, capsys):
     source, reference = corpus[:1], corpus[1:]
     values = {"source": source, "reference": reference, "beam_size": 2}
-    call(evaluate_translation, workdir=str(workdir), **values)
+    call(evaluate_translation, workdir=str(workdir), sustained_flops=2e9, **values)
     report = json.loads((workdir / "bleu.json").read_text(encoding="utf-8"))
-    printed = capsys.readouterr().out
-    assert printed == f"BLEU = {report['score']:.2f}  {report['signature']}\n"
+    tokenized, cost = report["tokenized_bleu"], report["training_cost"]
+    assert capsys.readouterr().out.split("\n") == [
+        f"BLEU = {report['score']:.2f}  {report['signature']}",
+        f"BLEU = {tokenized['score']:.2f}  {tokenized['signature']}",
+        f"training counted_flops = {cost['counted_flops']:.2e}",
+        f"training estimated_flops = {cost['estimated_flops']:.2e}",
+        "",
+    ]
+    assert "tok:moses-de+compounds" in tokenized["signature"]
+    assert cost["updates"] == SMALL["max_steps"]
+    assert cost["estimated_flops"] == cost["seconds"] * cost["devices"] * 2e9
     assert "tok:13a" in report["signature"] and "case:mixed" in report["signature"]
     assert report["sentences"] == len(PAIRS)
     assert report["decoding"]["beam_size"] == 2
@@ -147,6 +156,7 @@ def test_translate_does_not_write_over_its_input(workdir, corpus):
     assert pathlib.Path(corpus[0]).read_bytes() == before
 
 
+@pytest.mark.slow
 def test_translate_keeps_the_old_output_until_the_new_one_is_whole(
     workdir, corpus, tmp_path
 ):
@@ -289,6 +299,7 @@ def test_unequal_files(run_binary, corpus, tmp_path):
     assert f"{corpus[0]} with 6 and {shorter} with 1 lines" in line
 
 
+@pytest.mark.slow
 def test_empty_files(run_binary, tmp_path):
     (tmp_path / "empty").touch()
     code, line = failure(
@@ -303,6 +314,7 @@ def test_empty_files(run_binary, tmp_path):
     assert "there is no text to learn from" in line
 
 
+@pytest.mark.slow
 def test_evaluation_of_unequal_files(run_binary, workdir, corpus, tmp_path):
     (tmp_path / "short").write_text("eine Zeile\n", encoding="utf-8")
     code, line = failure(
@@ -325,6 +337,7 @@ def test_translate_from_stdin_to_stdout(run_binary, workdir):
     assert done.stdout.split(b"\n")[1] == b""
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_traceback(workdir):
     command = [sys.executable, "-m", "trainers.translate", f"--workdir={workdir}"]
     pipe = subprocess.PIPE
@@ -374,6 +387,7 @@ def test_a_wrong_input_or_output(command, code, text, tmp_path):
     assert (tmp_path / "out").read_text() == "precious\n"
 
 
+@pytest.mark.slow
 def test_a_pipe_as_input_and_closed_streams(workdir, corpus, tmp_path):
     command = "{translate} --workdir {run} --input <(cat {en}) --output {out} <&- >&-"
     done = in_shell(command, run=workdir, en=corpus[0], out=tmp_path / "out")

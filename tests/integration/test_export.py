@@ -23,8 +23,8 @@ from keras_attention.export import engine, export_saved_model
 from keras_attention.models.build import build_transformer
 
 SIZES = {"bpe": 100, "unigram": 44, "wordpiece": 76}
-# "bpe" in the default suite; the engine of "unigram" is that of "bpe" anyway.
-KINDS = ["bpe", *(pytest.param(x, marks=pytest.mark.slow) for x in SIZES if x != "bpe")]
+KINDS = tuple(SIZES)
+pytestmark = pytest.mark.slow
 SUBJECTS = ["the dog", "a child", "der Hund", "ein kleines Kind", "my neighbour"]
 VERBS = ["runs", "sleeps", "sees the cat", "l\u00e4uft", "spielt im Garten"]
 ENDS = [".", " today.", "!"]
@@ -189,7 +189,6 @@ def test_the_version_holds_the_weights_once_and_no_path(exported):
     assert re.fullmatch("[0-9]+", exported.version.name)
 
 
-@pytest.mark.slow
 def test_nothing_is_traced_after_the_export(exported):
     loaded = tf.saved_model.load(str(exported.version))
     run = loaded.signatures["serving_default"]
@@ -200,7 +199,6 @@ def test_nothing_is_traced_after_the_export(exported):
     assert isinstance(run, tf.types.experimental.ConcreteFunction)
 
 
-@pytest.mark.slow
 def test_python_without_this_package_says_the_same(exported):
     requests = [exported.texts, *edge_requests(exported)]
     answers = run_in_python(exported.version, requests)

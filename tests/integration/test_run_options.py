@@ -26,6 +26,7 @@ def records_of(workdir, kind):
     return [r for r in read_metrics(workdir / "metrics.jsonl") if r["kind"] == kind]
 
 
+@pytest.mark.slow
 def test_callbacks_of_keras_take_part(tmp_path):
     seen = []
     callbacks = [

@@ -20,6 +20,7 @@ from keras_attention.training.progress import read_metrics
 from keras_attention.training.tensorboard import scalar_tag
 from tests.integration.small_runs import small_run
 
+pytestmark = pytest.mark.slow
 LOGGED, VALIDATED = [3, 6, 9, 12], [4, 8, 12]
 MODEL = ("loss", "nll", "perplexity", "token_accuracy")
 TRAIN = (*MODEL, "learning_rate", "gradient_norm", "epoch")
@@ -185,7 +186,6 @@ def test_a_finished_run_asked_again_tells_its_end_once(resumed):
     assert found[SESSION_END_INFO_TAG] == [0]
 
 
-@pytest.mark.slow
 def test_the_profiler_records_a_few_updates(tmp_path):
     small_run(tmp_path, profile_steps=2, max_steps=8)
     (found,) = (tmp_path / "tensorboard").glob("plugins/profile/*/*.xplane.pb")
@@ -226,7 +226,6 @@ def server(resumed):
     process.communicate()
 
 
-@pytest.mark.slow
 def test_a_real_tensorboard_shows_it(server):
     deadline = 60
     run = "tensorboard"

@@ -2,6 +2,7 @@
 
 import keras
 import numpy as np
+import pytest
 
 import keras_attention as ka
 from keras_attention.data.synthetic import copy_task
@@ -18,6 +19,7 @@ FIELDS = {
 }
 
 
+@pytest.mark.slow
 def test_fit_and_the_loop_of_a_run_give_the_same_weights(tmp_path):
     corpus = ka.data.ParallelCorpus.from_pairs(*zip(*copy_task(60), strict=True))
     train(

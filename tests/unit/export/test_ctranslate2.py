@@ -109,7 +109,8 @@ def test_forced_scores_are_equal(exported):
     np.testing.assert_allclose(theirs, ours, atol=1e-4)
 
 
-@pytest.mark.parametrize("beam_size", [pytest.param(1, marks=pytest.mark.slow), 4])
+@pytest.mark.slow
+@pytest.mark.parametrize("beam_size", [1, 4])
 def test_searches_are_equal(exported, beam_size):
     translator, folder = exported
     config = translator.decoding_config.replace(beam_size=beam_size)
