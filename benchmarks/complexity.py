@@ -82,7 +82,9 @@ def measure(kind, arguments):
             update(x)
             seconds.append(time.perf_counter() - began)
         found = {"length": length, "seconds": min(seconds)}
-        print(json.dumps(found | {"bytes": status("VmHWM") - before}), flush=True)
+        # Resident pages are counted in batches: the peak may read as below the start.
+        found["bytes"] = max(status("VmHWM") - before, 0)
+        print(json.dumps(found), flush=True)
         if sum(seconds) > arguments.patience:
             break
         length *= 2
