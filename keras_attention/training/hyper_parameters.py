@@ -51,11 +51,14 @@ def hyper_parameters(config):
     }
 
 
-def table_of_runs():
+def table_of_runs(tags=METRICS):
     """Returns the `Summary` that names the columns of the table.
 
     TensorBoard takes them from whichever run it reads first, so all fields are
     columns, those that are None in this run too.
+
+    Args:
+        tags: of the figures of a run -> names of their columns.
     """
     kinds = {"preset": str}
     for cls in _PARTS.values():
@@ -67,7 +70,7 @@ def table_of_runs():
     ]
     metrics = [
         api_pb2.MetricInfo(name=api_pb2.MetricName(tag=tag), display_name=name)
-        for tag, name in METRICS.items()
+        for tag, name in tags.items()
     ]
     return summary.experiment_pb(columns, metrics)
 
