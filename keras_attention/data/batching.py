@@ -135,6 +135,11 @@ class TokenBatches:
         """Returns the number of batches, the same for every epoch."""
         return len(self._starts)
 
+    def epoch_shapes(self):
+        """Returns [((rows, length), batches)] of an epoch, the same for every one."""
+        counts = np.bincount(self._kinds, minlength=len(self.shapes))
+        return [(s, int(n)) for s, n in zip(self.shapes, counts, strict=True) if n]
+
     def real_token_share(self, epoch=0):
         """Returns real cells / all cells of both sides, the same for every epoch."""
         cells = np.array([rows * length for rows, length in self.shapes])

@@ -12,6 +12,7 @@ from keras_attention.data.parallel_files import ParallelFiles
 from keras_attention.data.token_files import encode_files
 from keras_attention.data.tokenizer import CONFIG_FILE, SubwordTokenizer
 from keras_attention.data.tree_corpora import TreeFiles
+from keras_attention.evaluation.training_cost import update_flops
 from keras_attention.models.build import build_transformer
 from keras_attention.objectives.losses import LabelSmoothedCrossEntropy
 from keras_attention.objectives.optimizer import make_optimizer
@@ -134,6 +135,7 @@ def prepare(
         "pairs": encoded.num_pairs,
         "dropped": encoded.dropped,
         "real_token_share": batches.real_token_share(0),
+        "update_flops": update_flops(config["transformer"], batches.epoch_shapes()),
         "sha256": encoded.sha256,
         "valid_sha256": encoded_valid.sha256 if valid else None,
         "tokenizer_sha256": tokenizer.sha256,
@@ -141,7 +143,7 @@ def prepare(
     if initial_workdir is not None:
         config["initial_workdir"] = str(initial_workdir)
     workers.check_same({k: v for k, v in config["data"].items() if k != "sources"})
-    config["versions"] = versions()
+    config["versions"], config["devices"] = versions(), strategy.num_replicas_in_sync
     if goes_on:
         check_same_run(recorded, config)
     valid_batches = encoded_valid and _batches(encoded_valid, config["training"])
