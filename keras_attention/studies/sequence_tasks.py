@@ -1,7 +1,7 @@
 """Other tasks of the same machine: SCAN, and copying, reversing and sorting symbols.
 
-    python -m keras_attention.studies.sequence_tasks scan-simple --data scan --workdir w
-    python -m keras_attention.studies.sequence_tasks copy --positions learned --workdir w
+    python -m keras_attention.studies.sequence_tasks scan-jump --data scan --workdir a
+    python -m keras_attention.studies.sequence_tasks copy --workdir b
 
 Trains on pairs through the package's own loop and reports sequence accuracy, the share
 of outputs that are right as a whole. The symbol tasks are also tested on longer strings
