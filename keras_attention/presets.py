@@ -40,7 +40,7 @@ PRESETS = {
     },
     "parsing": {
         "transformer": {"num_layers": 4, "model_dim": 1024},
-        "training": {},
+        "training": {"max_target_length": 512},  # a tree has thrice as many symbols
         "decoding": {
             "beam_size": 21,
             "length_penalty_alpha": 0.3,

@@ -25,6 +25,7 @@ class EncodedCorpus:
         dropped: dict, reason -> number of pairs left out.
         numbers: (pairs,) uint32, line number of each pair in the text it came from,
             from 1; None = nothing was left out.
+        weights: (pairs,) float32, what each pair counts in the loss; None = 1 each.
     """
 
     source_tokens: np.ndarray
@@ -33,6 +34,7 @@ class EncodedCorpus:
     target_offsets: np.ndarray
     dropped: dict
     numbers: np.ndarray | None = None
+    weights: np.ndarray | None = None
 
     @property
     def num_pairs(self):
@@ -75,14 +77,15 @@ class EncodedCorpus:
 
     @functools.cached_property
     def sha256(self):
-        """Fingerprint of the ids of all pairs in their order."""
+        """Fingerprint of the ids of all pairs in their order, and of their weights."""
         digest = hashlib.sha256()
-        for array in (
+        arrays = [
             self.source_tokens,
             self.source_offsets,
             self.target_tokens,
             self.target_offsets,
-        ):
+        ]
+        for array in arrays if self.weights is None else [*arrays, self.weights]:
             digest.update(f"{array.dtype} {array.shape} ".encode())
             for start in range(0, len(array), PAIRS_A_PASS):
                 digest.update(np.ascontiguousarray(array[start : start + PAIRS_A_PASS]))
@@ -106,6 +109,12 @@ class EncodedCorpus:
         target[target == END_ID] = PAD_ID
         target[: len(rows), 0] = START_ID
         return source, target, label
+
+    def padded_weights(self, rows, count):
+        """Returns the weights of some pairs and 0 behind them, float32 (count,)."""
+        weights = np.zeros(count, np.float32)
+        weights[: len(rows)] = self.weights[rows]
+        return weights
 
 
 def _pad(tokens, offsets, rows, shape):

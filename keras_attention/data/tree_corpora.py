@@ -4,6 +4,9 @@ import dataclasses
 import hashlib
 import itertools
 
+import numpy as np
+
+from keras_attention.checks import check_number
 from keras_attention.data.corpora import ParallelCorpus
 from keras_attention.data.linearization import linearize
 from keras_attention.data.lines import scan_file
@@ -70,7 +73,7 @@ class TreeFiles:
     def __init__(self, files, extra_files=(), extra_weight=1.0, tags=True):
         self._files = [str(file) for file in (*files, *extra_files)]
         self._tags = tags
-        self.extra_weight = extra_weight
+        self._extra_weight = check_number("extra_weight", extra_weight, open_low=True)
         counts, symbols = [], set()
         for file in self._files:
             counts.append(0)
@@ -111,6 +114,16 @@ class TreeFiles:
                 return
             sources, targets = map(list, zip(*block, strict=True))
             yield TextBlock.with_text(sources, targets, first)
+
+    def weights(self, numbers):
+        """Returns what pairs count in the loss, float32 (n,); None if all count alike.
+
+        Args:
+            numbers: (n,) integers, of trees of this corpus from 1.
+        """
+        if self._extra_weight == 1.0 or self._gold == self._count:
+            return None
+        return np.where(numbers > self._gold, self._extra_weight, 1.0).astype("f4")
 
     def lines(self):
         """Returns an iterator over the sources, which alone are split into subwords."""

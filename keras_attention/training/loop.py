@@ -85,8 +85,8 @@ class Loop:
             self._call("on_epoch_begin", state.epoch)
         if state.batch < len(counts):
             data = batches.dataset(state.epoch, start=state.batch)
-            for inputs, label_ids in data:
-                self._update(inputs, label_ids, counts[state.batch])
+            for inputs, label_ids, *weights in data:
+                self._update(inputs, label_ids, counts[state.batch], *weights)
                 reason = self._after_update()
                 if reason is not None:
                     return reason
@@ -97,11 +97,11 @@ class Loop:
         self.lockstep.agree()
         return self._stop_reason()
 
-    def _update(self, inputs, label_ids, counts):
+    def _update(self, inputs, label_ids, counts, *weights):
         state = self.state
         self._call("on_train_batch_begin", state.batch)
         with self.parts.profiler.update(state.step + 1):
-            self.parts.steps.train(inputs, label_ids)
+            self.parts.steps.train(inputs, label_ids, *weights)
         self.recorder.add({**counts, "pending": counts["target_tokens"], "updates": 1})
         if self.parts.callbacks is not None:
             logs = metric_values(self.parts.model)

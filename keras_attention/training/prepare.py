@@ -4,6 +4,7 @@ import dataclasses
 import pathlib
 
 import keras
+import numpy as np
 
 from keras_attention.data.batching import TokenBatches
 from keras_attention.data.corpora import ParallelCorpus
@@ -281,7 +282,11 @@ def _encode(train, tokenizer, training, directory, say):
     if not isinstance(train, ParallelFiles | TreeFiles):
         return encode_pairs(train, tokenizer, *_maxima(training))
     progress = EncodingProgress(len(train), say)
-    return encode_files(train, tokenizer, *_maxima(training), directory, progress)
+    ids = encode_files(train, tokenizer, *_maxima(training), directory, progress)
+    if not isinstance(train, TreeFiles):
+        return ids
+    numbers = ids.line_numbers(np.arange(ids.num_pairs))
+    return dataclasses.replace(ids, weights=train.weights(numbers))
 
 
 def _maxima(training):

@@ -247,7 +247,9 @@ def _assemble(workdir, inputs, strategy, callbacks, stream, workers):
     progress.say(inputs.describe())
     model = compiled_model(config, strategy)
     shapes = inputs.train_batches.shapes
-    steps = Steps(model, strategy, training.jit_compile, shapes, progress.say)
+    weighted = inputs.train_batches.encoded.weights is not None
+    options = training.jit_compile, shapes, progress.say, weighted
+    steps = Steps(model, strategy, *options)
     board = TensorBoardLog(workdir / TENSORBOARD) if workers.is_chief else Mute()
     validator, pair = None, None
     if inputs.valid_batches is not None:

@@ -17,13 +17,17 @@ class Steps:
         shapes: the (rows, length) that batches will have, to tell how many compilations
             there will be.
         say: called with a line of text before each of them; it takes a while.
+        weighted: whether batches to learn from come with the weights of their rows.
 
-    Call `train(inputs, label_ids)` for an update and `test(inputs, label_ids)` to
-    evaluate a batch; both only add to `model.metrics`. `first_bad_step()` is the
-    number of the first update whose loss was not finite, or None.
+    Call `train(inputs, label_ids)`, with weights third if `weighted`, for an update and
+    `test(inputs, label_ids)` to evaluate a batch; both only add to `model.metrics`.
+    `first_bad_step()` is the number of the first update whose loss was not finite, or
+    None.
     """
 
-    def __init__(self, model, strategy, jit_compile=False, shapes=(), say=None):
+    def __init__(
+        self, model, strategy, jit_compile=False, shapes=(), say=None, weighted=False
+    ):
         self._strategy = strategy
         self._jit_compile = jit_compile
         self._shapes = set(shapes)
@@ -32,12 +36,12 @@ class Steps:
         self._first_bad = tf.Variable(-1, dtype=tf.int64, trainable=False)
         self._step = tf.Variable(0, dtype=tf.int64, trainable=False)
         ids = tf.TensorSpec((None, None), tf.int32)
-        signature = ({"source_ids": ids, "target_ids": ids}, ids)
-        options = {"input_signature": signature, "autograph": False}
+        batch = [{"source_ids": ids, "target_ids": ids}, ids]
+        weights = [tf.TensorSpec((None,), tf.float32)] * weighted
         train = self._replicated(model.train_step)
 
-        def update(inputs, label_ids):
-            bad = train(inputs, label_ids)
+        def update(*batch):
+            bad = train(*batch)
             step = self._step.assign_add(1)
             first = (self._first_bad < 0) & bad
             self._first_bad.assign(tf.where(first, step, self._first_bad))
@@ -45,36 +49,40 @@ class Steps:
         def evaluate(inputs, label_ids):
             self._replicated(model.test_step)(inputs, label_ids)
 
-        self._update = tf.function(update, jit_compile=jit_compile or None, **options)
-        self.test = tf.function(evaluate, **options)
+        self._update = tf.function(
+            update,
+            input_signature=[*batch, *weights],
+            jit_compile=jit_compile or None,
+            autograph=False,
+        )
+        self.test = tf.function(evaluate, input_signature=batch, autograph=False)
 
     def _replicated(self, step):
         # step -> function of a global batch that says whether the loss went bad.
         count = self._strategy.num_replicas_in_sync
 
-        def replica(inputs, label_ids):
+        def replica(*batch):
             if count > 1:
                 index = tf.distribute.get_replica_context().replica_id_in_sync_group
-                inputs = keras.tree.map_structure(lambda x: _rows(x, index), inputs)
-                label_ids = _rows(label_ids, index)
-            loss = step((inputs, label_ids))["loss"]
+                batch = keras.tree.map_structure(lambda x: _rows(x, index), batch)
+            loss = step(batch)["loss"]
             return tf.cast(~tf.math.is_finite(loss), tf.float32)
 
         def _rows(x, index):
             rows = tf.shape(x)[0] // count
             return x[index * rows : (index + 1) * rows]
 
-        def run(inputs, label_ids):
-            bad = self._strategy.run(replica, args=(inputs, label_ids))
+        def run(*batch):
+            bad = self._strategy.run(replica, args=batch)
             return self._strategy.reduce("SUM", bad, axis=None) > 0
 
         return run
 
-    def train(self, inputs, label_ids):
+    def train(self, inputs, label_ids, *weights):
         """Computes an update."""
         if self._jit_compile:
             self._count_compilation(tuple(label_ids.shape))
-        self._update(inputs, label_ids)
+        self._update(inputs, label_ids, *weights)
 
     @property
     def compilations(self):

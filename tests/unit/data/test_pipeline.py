@@ -1,5 +1,6 @@
 """The data sets give the planned batches, from any batch on, to any consumer."""
 
+import dataclasses
 import gc
 import subprocess
 import sys
@@ -144,3 +145,17 @@ def test_replicas_share_each_batch(batches, repository):
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert f"{batches.steps_per_epoch()} batches shared" in done.stdout
+
+
+def test_weights_come_third_and_are_those_of_the_rows(batches):
+    encoded = batches.encoded
+    weights = np.arange(1, encoded.num_pairs + 1, dtype=np.float32)
+    weighted = dataclasses.replace(encoded, weights=weights)
+    assert weighted.sha256 != encoded.sha256
+    epoch = TokenBatches(weighted, 64, rows_multiple=4, seed=5)
+    found = list(epoch.dataset(0))
+    assert same(arrays(x[:2] for x in found), planned(batches, 0))
+    for (rows, (count, _)), (*_, given) in zip(epoch.plan(0), found, strict=True):
+        assert given.shape == (count,)
+        assert given[: len(rows)].numpy().tolist() == weights[rows].tolist()
+        assert not given[len(rows) :].numpy().any()

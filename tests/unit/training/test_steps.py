@@ -3,10 +3,14 @@ import re
 import subprocess
 import sys
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 
+from keras_attention.config import TransformerConfig
+from keras_attention.models.build import build_transformer
+from keras_attention.objectives.losses import LabelSmoothedCrossEntropy
 from keras_attention.training.steps import Steps
 
 
@@ -153,3 +157,32 @@ def test_two_replicas_are_saved_and_validated(repository, tmp_path):
         text=True,
     )
     assert process.returncode == 0, process.stderr[-2_000:]
+
+
+def weighted_update(rows, weights=None):
+    """Weights and metrics of a small model after an update."""
+    keras.utils.set_random_seed(1)
+    config = TransformerConfig(
+        vocabulary_size=9,
+        num_layers=1,
+        model_dim=8,
+        num_heads=2,
+        feed_forward_dim=8,
+        dropout_rate=0.0,
+    )
+    model = build_transformer(config)
+    model.compile(keras.optimizers.SGD(0.5), loss=LabelSmoothedCrossEntropy(0.1))
+    steps = Steps(model, tf.distribute.get_strategy(), weighted=weights is not None)
+    ids = tf.constant(rows)
+    more = [] if weights is None else [tf.constant(weights)]
+    steps.train({"source_ids": ids, "target_ids": ids}, ids, *more)
+    return model.get_weights(), [metric.result().numpy() for metric in model.metrics]
+
+
+def test_a_weight_of_two_is_the_row_twice():
+    one, other, nothing = [5, 6, 3], [7, 3, 0], [0, 0, 0]
+    twice, figures = weighted_update([one, other, other])
+    weighted, others = weighted_update([one, other, nothing], [1.0, 2.0, 0.0])
+    assert np.allclose(figures, others, atol=1e-6)
+    for left, right in zip(twice, weighted, strict=True):
+        assert np.allclose(left, right, atol=1e-6)
