@@ -24,7 +24,7 @@ from keras_attention.training.progress import append_metrics
 # A run that goes on beside deletes checkpoints; each of its saves costs one attempt.
 _ATTEMPTS = 5
 # What may differ between a model and the one whose weights it starts from.
-_FREE_FIELDS = ("dropout_rate", "attention_dropout_rate")
+_FREE_FIELDS = ("dropout_rate", "attention_dropout_rate", "attention_chunk_length")
 
 
 def average_workdir(workdir, config=None, count=None, best=False):
