@@ -59,6 +59,8 @@ setup(
         # Older versions read a crafted model file unsafely (CVE-2026-1260).
         "sentencepiece>=0.2.1,<0.3",
         "tensorflow-datasets>=4.9.9,<5",
+        # It prepares no data set without, and asks for it under Python 3.8 only.
+        "importlib-resources>=6,<8",
         # TensorFlow no longer brings it. What its tabs read (hyper-parameters, the
         # projector, pictures) is written in its own formats.
         "tensorboard>=2.20,<3",

@@ -143,13 +143,12 @@ def pairs_from_tfds(
         )
         source, target = _languages(builder.info, source_language, target_language)
         examples = builder.as_dataset(split=split, shuffle_files=False)
-        rows = list(examples.as_numpy_iterator())
+        sides = _sides(examples.as_numpy_iterator(), source, target)
     except Exception as error:  # TFDS raises dozens of kinds, network ones included
         reason = " ".join(str(error).split())[:MAX_MESSAGE_CHARACTERS]
         raise ValueError(
             f"Cannot read split {split!r} of the TFDS data set {name!r}: {reason}"
         ) from error
-    sides = [[_text(row[side]) for row in rows] for side in (source, target)]
     return _corpus(*sides, f"{name} ({split})")
 
 
@@ -174,8 +173,13 @@ def _languages(info, source, target):
     return source, target
 
 
-def _text(value):
-    return value.decode("utf-8", errors="replace")
+def _sides(rows, source, target):
+    """Returns all sources and all targets; of a row nothing else is kept."""
+    sides = [], []
+    for row in rows:
+        for texts, language in zip(sides, (source, target), strict=True):
+            texts.append(row[language].decode("utf-8", errors="replace"))
+    return sides
 
 
 def _corpus(sources, targets, origin):
