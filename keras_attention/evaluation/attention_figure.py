@@ -1,10 +1,12 @@
 """The heads of a block as lines between two columns of pieces: PNG or SVG."""
 
 import io
+import unicodedata
 
 import numpy as np
 
 from keras_attention.checks import check_choice
+from keras_attention.evaluation.attention_maps import check_pieces
 from keras_attention.evaluation.head_colours import DASHES, ON_WHITE, head_style
 from keras_attention.evaluation.lettering import lettering
 
@@ -55,10 +57,9 @@ def draw_lines(weights, queries, keys, title="", heads=None, words=None, form="p
     heads = _checked("heads", heads, len(weights))
     rows = _checked("words", words, len(queries))
     letters = lettering([title, *queries, *keys])
-    sides = [
-        [letters.spell(piece)[:_MOST_SIGNS] for piece in x] for x in (queries, keys)
-    ]
-    columns = [max(_SIGN * len(piece) for piece in side) + _SQUARE for side in sides]
+    title = letters.spell(title)
+    sides = [[_short(letters.spell(piece)) for piece in x] for x in (queries, keys)]
+    columns = [max(map(_width, side)) + _SQUARE for side in sides]
     places = columns[0], columns[0] + _GAP  # where lines begin and end
     squares = len(heads) * _SQUARE if words is not None else 0.0
     width = sum(columns) + _GAP + squares
@@ -74,7 +75,7 @@ def draw_lines(weights, queries, keys, title="", heads=None, words=None, form="p
             ylim=(height / _ROW - 2.5 - 0.5, -3.0),
         )
         axes.axis("off")
-        _write(axes, letters.spell(title), sides, places, squares)
+        _write(axes, title, sides, places, squares)
         _name_heads(axes, heads, places)
         _connect(axes, weights, heads, rows, places)
         if squares:
@@ -82,15 +83,6 @@ def draw_lines(weights, queries, keys, title="", heads=None, words=None, form="p
         picture = io.BytesIO()
         figure.savefig(picture, format=form, metadata=_metadata(form, title))
     return picture.getvalue()
-
-
-def check_pieces(weights, queries, keys):
-    """Raises a ValueError unless weights (H, Q, M) are between those pieces."""
-    if weights.ndim != 3 or weights.shape[1:] != (len(queries), len(keys)):
-        raise ValueError(
-            "`weights` must have the shape (heads, queries, keys). Received: shape "
-            f"{weights.shape}, {len(queries)} queries and {len(keys)} keys."
-        )
 
 
 def _checked(name, numbers, count):
@@ -105,6 +97,12 @@ def _checked(name, numbers, count):
 
 def _short(piece):
     return piece if len(piece) <= _MOST_SIGNS else piece[: _MOST_SIGNS - 1] + "…"
+
+
+def _width(piece):
+    """Returns about how many inches a piece takes."""
+    wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in piece)
+    return _SIGN * (len(piece) + wide)
 
 
 def _write(axes, title, sides, places, squares):
@@ -124,7 +122,7 @@ def _name_heads(axes, heads, places):
     first = sum(places) / 2 - step * (len(heads) - 1) / 2
     for slot, head in enumerate(heads):
         colour = ON_WHITE[head_style(head).colour]
-        style = {"fontsize": 8, "ha": "center", "va": "center", "weight": "bold"}
+        style = {"fontsize": 9, "ha": "center", "va": "center"}
         axes.text(first + slot * step, -1.2, str(head + 1), color=colour, **style)
 
 

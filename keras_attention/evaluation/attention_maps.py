@@ -2,9 +2,10 @@
 
 import io
 import math
-import warnings
 
 import numpy as np
+
+from keras_attention.evaluation.lettering import lettering
 
 KINDS = ("encoder_self", "decoder_self", "encoder_decoder")
 _CELL, _MARGIN, _SMALLEST, _LARGEST = 0.16, 0.9, (3.2, 1.8), 16.0  # inches
@@ -69,7 +70,8 @@ def draw_heads(weights, queries, keys, title):
         title: str, above the heads.
 
     Returns:
-        The picture, PNG as bytes; white is 0, dark blue is 1.
+        The picture, PNG as bytes; white is 0, dark blue is 1. Signs that no font of
+        the system has are spelled by their numbers; see `lettering`.
 
     Raises:
         ValueError: labels that do not fit the weights.
@@ -79,14 +81,28 @@ def draw_heads(weights, queries, keys, title):
     >>> draw_heads(np.ones((2, 1, 1)), ["a"], ["b"], "block 1")[1:4]
     b'PNG'
     """
-    from matplotlib.figure import Figure
+    import matplotlib
 
     weights = np.asarray(weights)
+    check_pieces(weights, queries, keys)
+    letters = lettering([title, *queries, *keys])
+    sides = [[letters.spell(piece) for piece in side] for side in (queries, keys)]
+    with matplotlib.rc_context({"font.family": letters.families}):
+        return _draw(weights, *sides, letters.spell(title))
+
+
+def check_pieces(weights, queries, keys):
+    """Raises a ValueError unless weights (H, Q, M) are between those pieces."""
     if weights.ndim != 3 or weights.shape[1:] != (len(queries), len(keys)):
         raise ValueError(
             "`weights` must have the shape (heads, queries, keys). Received: shape "
             f"{weights.shape}, {len(queries)} queries and {len(keys)} keys."
         )
+
+
+def _draw(weights, queries, keys, title):
+    from matplotlib.figure import Figure
+
     sheet, corners = _side_by_side(weights)
     size = [
         min(max(_MARGIN + cells * _CELL, least), _LARGEST)
@@ -106,10 +122,7 @@ def draw_heads(weights, queries, keys, title):
         *(_MARGIN / inches for inches in size), 1 - 0.1 / size[0], 1 - 0.3 / size[1]
     )
     picture = io.BytesIO()
-    with warnings.catch_warnings():
-        # A piece in a script that the font lacks is drawn as a box.
-        warnings.filterwarnings("ignore", "Glyph .* missing from font")
-        figure.savefig(picture, format="png")
+    figure.savefig(picture, format="png")
     return picture.getvalue()
 
 

@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from keras_attention.evaluation.attended_sentences import SIDES
 from keras_attention.evaluation.attention_maps import attention_weights, draw_heads
 from keras_attention.layers import TokenEmbedding
 from keras_attention.training.projector import delete_projector, write_projector
@@ -10,11 +11,6 @@ from keras_attention.vocabulary import END_ID, START_ID
 LONGEST = 40  # pieces of a side that can be told apart in a picture
 _BEST = 12  # pieces of a side that are seen at a glance
 _CANDIDATES = 200
-_SIDES = {  # kind -> (which attends, which is attended to)
-    "encoder_self": ("encoder", "encoder"),
-    "decoder_self": ("decoder", "decoder"),
-    "encoder_decoder": ("decoder", "encoder"),
-}
 
 
 class Pictures:
@@ -69,12 +65,16 @@ class Pictures:
             split([text]).to_list()[0][:LONGEST]
             for split, text in zip(_splits(self._tokenizer), self._pair, strict=True)
         )
-        sides = {"encoder": [*source, END_ID], "decoder": [START_ID, *target]}
-        maps = attention_weights(self._model, *sides.values())
+        sides = {
+            "source": [*source, END_ID],
+            "target": [START_ID, *target],
+            "written": [*target, END_ID],
+        }
+        maps = attention_weights(self._model, sides["source"], sides["target"])
         pieces = self._tokenizer.pieces
         labels = {side: [pieces[i] for i in ids] for side, ids in sides.items()}
         for kind, blocks in maps.items():
-            queries, keys = (labels[side] for side in _SIDES[kind])
+            queries, keys = (labels[side] for side in SIDES[kind])
             for number, heads in enumerate(blocks, start=1):
                 title = f"{kind.replace('_', ' ')} attention, block {number}"
                 picture = draw_heads(heads, queries, keys, title)

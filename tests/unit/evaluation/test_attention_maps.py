@@ -141,6 +141,12 @@ def test_labels_are_drawn_as_they_are():
     assert not np.array_equal(pixels(one), pixels(other))
 
 
+def test_signs_without_a_font_need_no_box():
+    # Warnings are errors: a box would be one.
+    spelled = draw_heads(np.ones((1, 1, 1)), ["\U0003fffd"], ["a"], "x")
+    assert spelled == draw_heads(np.ones((1, 1, 1)), ["<U+3FFFD>"], ["a"], "x")
+
+
 def test_labels_that_do_not_fit():
     with pytest.raises(ValueError, match=r"\(heads, queries, keys\).*1 queries"):
         draw_heads(np.ones((1, 2, 2)), ["a"], ["b", "c"], "x")

@@ -6,6 +6,7 @@ import tensorflow as tf
 from keras_attention.config import TrainingConfig
 from keras_attention.data.corpora import ParallelCorpus
 from keras_attention.models.transformer import Transformer
+from keras_attention.training import pictures
 from keras_attention.training.pictures import LONGEST, Pictures, choose_pair
 
 
@@ -67,6 +68,22 @@ def test_heads_of_every_kind_and_block_are_drawn(board):
         for number in (1, 2)
     ]
     assert board.asked["histograms"] == []
+
+
+def test_a_position_between_both_sides_is_named_by_what_it_writes(board, monkeypatch):
+    drawn = {}
+
+    def draw(weights, queries, keys, title):
+        drawn[title] = [*queries], [*keys]
+        return b"PNG"
+
+    monkeypatch.setattr(pictures, "draw_heads", draw)
+    Pictures(board, small(), Letters(), ("abc", "de")).show(7)
+    source = [*"abc", "[END]"]
+    assert drawn["encoder self attention, block 1"] == (source, source)
+    read = ["[START]", *"de"]
+    assert drawn["decoder self attention, block 1"] == (read, read)
+    assert drawn["encoder decoder attention, block 2"] == ([*"de", "[END]"], source)
 
 
 def test_a_text_that_is_too_long_for_a_picture_is_cut(board):
