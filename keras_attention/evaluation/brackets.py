@@ -25,6 +25,7 @@ class SentenceBrackets:
         crossing: predicted brackets that cross one of the gold tree.
         words, correct_tags: words compared, and those with the right tag.
         error: str, what is wrong; None if the sentence is valid.
+        gold_in_all: brackets of the gold tree whatever the status.
         recall, precision, tagging_accuracy: 0 to 100, as in `BracketSummary`.
     """
 
@@ -38,6 +39,7 @@ class SentenceBrackets:
     words: int = 0
     correct_tags: int = 0
     error: str | None = None
+    gold_in_all: int = 0
 
     @property
     def complete(self):
@@ -78,6 +80,8 @@ class BracketSummary:
         average_crossing: predicted brackets a sentence that cross one of gold.
         no_crossing, two_or_less_crossing: sentences with so many of them.
         tagging_accuracy: words with the right tag.
+        strict_recall, strict_f1: where a sentence that is no valid one counts as one
+            without predicted brackets, so that its gold brackets are missed.
     """
 
     def __init__(self, rows):
@@ -94,8 +98,10 @@ class BracketSummary:
         self.correct_tags = sum(row.correct_tags for row in valid)
         self.recall = percentage(self.matched, self.gold)
         self.precision = percentage(self.matched, self.predicted)
-        both = self.precision + self.recall
-        self.f1 = 2 * self.precision * self.recall / both if both else 0.0
+        self.f1 = _harmonic_mean(self.precision, self.recall)
+        in_all = sum(row.gold_in_all for row in rows)
+        self.strict_recall = percentage(self.matched, in_all)
+        self.strict_f1 = _harmonic_mean(self.precision, self.strict_recall)
         self.complete_match = _share(valid, lambda row: row.complete)
         self.average_crossing = self.crossing / len(valid) if valid else 0.0
         self.no_crossing = _share(valid, lambda row: row.crossing == 0)
@@ -139,7 +145,7 @@ def score_brackets(gold_lines, predicted_lines, parameter_file=None):
     label; each counts once. Function tags, punctuation, traces and the root are left
     out, and `PRT` counts as `ADVP`: the rules of `COLLINS.prm`, unless a file gives
     others. A sentence whose words differ from those of its gold tree, or whose
-    brackets are broken, is an error and in no total.
+    brackets are broken, is an error and in no total; `strict_f1` counts it too.
 
     Deviations from EVALB: where the program stops or reads beyond its memory (text
     outside of brackets, three elements in a bracket, one closed too often, more
@@ -191,7 +197,8 @@ def score_brackets(gold_lines, predicted_lines, parameter_file=None):
 
 def _score(number, gold, predicted, parameters):
     """Returns the `SentenceBrackets` of two sentences."""
-    row = SentenceBrackets(number, gold.length)
+    in_all = 0 if gold.error else len(gold.spans())
+    row = SentenceBrackets(number, gold.length, gold_in_all=in_all)
     error = _broken(gold, predicted)
     if not predicted.words:
         error = error or "the predicted tree has no words"
@@ -268,6 +275,10 @@ def _crossing(gold, predicted):
 def percentage(part, whole):
     """Returns 100 x part / whole, 0 of nothing."""
     return 100.0 * part / whole if whole else 0.0
+
+
+def _harmonic_mean(one, other):
+    return 2 * one * other / (one + other) if one + other else 0.0
 
 
 def _share(rows, condition):

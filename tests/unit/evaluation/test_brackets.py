@@ -233,3 +233,37 @@ def test_results_are_plain_values():
     assert isinstance(result, BracketResult)
     assert dataclasses.asdict(result.rows[0])["matched"] == 4
     assert isinstance(result.rows[0], SentenceBrackets)
+
+
+TWO = ["(S (NP the dog) (VP barks))", "(S (NP birds) (VP sing))"]
+
+
+@pytest.mark.parametrize(
+    "second, f1, strict",
+    [
+        ("(S (NP birds) (VP sing))", 100.0, 100.0),
+        ("(S (NP birds) (VP sing away))", 100.0, 200 / 3),  # other words
+        ("(S (NP birds) (VP sing", 100.0, 200 / 3),  # never closed
+        ("", 100.0, 200 / 3),
+    ],
+)
+def test_what_is_left_out_of_the_totals_is_missed_in_the_strict_ones(
+    second, f1, strict
+):
+    """Precision 3 of 3; recall 3 of 3, and strictly 3 of 6."""
+    gold, predicted = map(with_tags, (TWO, [TWO[0], second]))
+    result = score_brackets(gold, predicted)
+    assert result.f1 == pytest.approx(f1)
+    assert result.strict_f1 == pytest.approx(strict)
+    assert result.strict_recall == pytest.approx(100.0 if strict == 100.0 else 50.0)
+
+
+def test_nothing_valid_at_all_is_zero_and_no_nan():
+    result = score_brackets(with_tags(TWO), ["", ""])
+    assert result.strict_f1 == result.f1 == 0.0
+
+
+def with_tags(lines):
+    """Gives every word a tag, which the program asks for."""
+    words = r"(?<= )([a-z]+)"
+    return [re.sub(words, r"(X \1)", line) for line in lines]
