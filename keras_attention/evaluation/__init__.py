@@ -12,6 +12,7 @@ from keras_attention.evaluation.corpus_bleu import BleuResult, corpus_bleu
 from keras_attention.evaluation.corpus_chrf import ChrfResult, corpus_chrf
 from keras_attention.evaluation.head_report import HeadReport, head_report
 from keras_attention.evaluation.minimum_bayes_risk import minimum_bayes_risk
+from keras_attention.evaluation.tokenized_bleu import tokenized_bleu
 
 __all__ = [
     "AttendedSentence",
@@ -28,4 +29,5 @@ __all__ = [
     "head_report",
     "minimum_bayes_risk",
     "score_brackets",
+    "tokenized_bleu",
 ]

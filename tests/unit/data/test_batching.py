@@ -1,5 +1,6 @@
 """Every pair once an epoch, in few shapes, in an order that only the seed decides."""
 
+import collections
 import hashlib
 import tracemalloc
 
@@ -51,6 +52,8 @@ def test_invariants_of_a_plan(lengths, budget, multiple, epoch, shuffle):
         assert shape[0] % multiple == 0
         assert shape[0] * shape[1] <= budget or shape[0] == multiple
     assert len(plan) == batches.steps_per_epoch(epoch)
+    shapes = collections.Counter(shape for _, shape in plan)
+    assert dict(batches.epoch_shapes()) == shapes
     assert len(batches.shapes) <= MAX_BUCKETS
     assert batches.shapes[-1][1] == need.max()
 

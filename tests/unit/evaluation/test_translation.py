@@ -1,8 +1,14 @@
 """Sources and references are compared file by file, before a model is read."""
 
+import json
+
 import pytest
 
-from keras_attention.evaluation.translation import evaluate_translation
+from keras_attention.evaluation.translation import (
+    _cost,
+    _target_language,
+    evaluate_translation,
+)
 
 
 def text_files(folder, side, *counts):
@@ -33,3 +39,50 @@ def test_files_without_a_line(tmp_path):
     sides = [text_files(tmp_path, side, 0) for side in ("en", "de")]
     with pytest.raises(ValueError, match=r"Nothing to score.*Received: .*0\.en"):
         evaluate_translation(tmp_path, *sides)
+
+
+def a_run(folder):
+    """A workdir with what is read before its model is."""
+    config = {"devices": 2, "data": {"update_flops": 5.0, "sources": None}}
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    lines = [
+        '{"kind": "train", "step": 3, "minutes": 0.5}',
+        '{"kind": "end", "step": 3}',
+        '{"kind": "trai',  # being written
+    ]
+    (folder / "metrics.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    return folder, *(text_files(folder, side, 1) for side in ("en", "de"))
+
+
+def test_another_language_is_refused_at_once(tmp_path):
+    with pytest.raises(ValueError, match=r"`target_language`.*de, en, fr.*'cs'"):
+        evaluate_translation(*a_run(tmp_path), target_language="cs")
+
+
+def test_a_wrong_rate_is_refused_at_once(tmp_path):
+    with pytest.raises(ValueError, match=r"`sustained_flops` must be positive.*-1"):
+        evaluate_translation(*a_run(tmp_path), sustained_flops=-1.0)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "sources", "expected"),
+    [
+        (None, None, "de"),
+        (None, {"tfds": "a", "target_language": "fr"}, "fr"),
+        (None, {"tfds": "a", "target_language": "hi"}, "de"),
+        ("en", {"tfds": "a", "target_language": "fr"}, "en"),
+    ],
+)
+def test_the_language_is_that_asked_for_or_of_the_run(wanted, sources, expected):
+    assert _target_language(wanted, {"data": {"sources": sources}}) == expected
+
+
+def test_the_cost_is_of_the_newest_record_with_a_time(tmp_path):
+    workdir, *_ = a_run(tmp_path)
+    config = json.loads((workdir / "config.json").read_text(encoding="utf-8"))
+    cost = _cost(workdir, config, None)
+    expected = {"seconds": 30.0, "devices": 2, "updates": 3, "counted_flops": 15.0}
+    assert cost == expected
+    assert _cost(workdir, {"data": {}}, None) is None  # of an older version
+    (workdir / "metrics.jsonl").unlink()
+    assert _cost(workdir, config, None) is None
