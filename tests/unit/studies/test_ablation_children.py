@@ -4,6 +4,7 @@ import fcntl
 import io
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -24,7 +25,9 @@ ACT = """
 import os, signal, sys, time
 what = sys.argv[1]
 print("out", what, flush=True)
-if what == "killed":
+if what == "tells":
+    print("session", os.getsid(0), flush=True)
+elif what == "killed":
     os.kill(os.getpid(), signal.SIGKILL)
 elif what == "fails":
     print("ka-act: error: there is no more", file=sys.stderr)
@@ -84,6 +87,14 @@ def test_lines_go_to_the_stream_and_into_the_log():
 def test_a_failure_says_why(what, told):
     with Children(io.StringIO()) as children, pytest.raises(ChildError, match=told):
         children.run("base", "act", [what], "log.txt")
+
+
+def test_ctrl_c_at_the_terminal_does_not_reach_a_process_by_itself():
+    stream = io.StringIO()
+    with Children(stream) as children:
+        children.run("base", "act", ["tells"], "log.txt")
+    (session,) = re.findall(r"session (\d+)", stream.getvalue())
+    assert int(session) != os.getsid(0)
 
 
 def test_a_process_without_a_line_that_fails():
