@@ -75,7 +75,7 @@ class ParallelFiles:
         self._facts = {}
         digest = hashlib.sha256()
         for pair in zip(self.source_files, self.target_files, strict=True):
-            self._facts.update(_facts(pair))
+            self._facts.update(file_facts(pair))
             source, target = map(scan_file, pair)
             check_equal_lines(*pair, source.lines, target.lines)
             self._lines.append(source.lines)
@@ -111,7 +111,7 @@ class ParallelFiles:
                     break
                 yield TextBlock.with_text(*texts, first)
                 first += len(texts[0])
-            now = _facts([source_file, target_file])
+            now = file_facts([source_file, target_file])
             same = all(now.get(f) == self._facts[f] for f in (source_file, target_file))
             if first != end or any(texts) or not same:
                 raise ValueError(
@@ -129,7 +129,7 @@ class ParallelFiles:
             yield from block.targets
 
 
-def _facts(files):
+def file_facts(files):
     """Returns what tells a file from another under its name, without reading it."""
     stats = {file: os.stat(file) for file in files if os.path.exists(file)}
     return {f: (s.st_ino, s.st_size, s.st_mtime_ns) for f, s in stats.items()}

@@ -11,11 +11,15 @@ from keras_attention.data.corpora import ParallelCorpus
 from keras_attention.data.linearization import linearize
 from keras_attention.data.lines import scan_file
 from keras_attention.data.normalization import normalize_tree, sentence
-from keras_attention.data.parallel_files import PAIRS_A_BLOCK, TextBlock
+from keras_attention.data.parallel_files import (
+    PAIRS_A_BLOCK,
+    TextBlock,
+    file_facts,
+)
 from keras_attention.data.synthetic import synthetic_corpus
 from keras_attention.data.trees import iterate_trees, parse_trees
 
-SYNTHETIC_TREES = {"train": 40_000, "valid": 1_000, "test": 1_000}
+SYNTHETIC_TREES = {"train": 20_000, "valid": 1_000, "test": 1_000}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,6 +78,7 @@ class TreeFiles:
         self._files = [str(file) for file in (*files, *extra_files)]
         self._tags = tags
         self._extra_weight = check_number("extra_weight", extra_weight, open_low=True)
+        self._facts = file_facts(self._files)
         counts, symbols = [], set()
         for file in self._files:
             counts.append(0)
@@ -106,14 +111,24 @@ class TreeFiles:
                 yield tree_pair(tree, self._tags)
 
     def blocks(self):
-        """Returns an iterator over the corpus as `TextBlock`s; trees are numbered."""
+        """Returns an iterator over the corpus as `TextBlock`s; trees are numbered.
+
+        Raises:
+            ValueError: a file is not the one that was counted.
+        """
         pairs = self._pairs()
         for first in itertools.count(1, PAIRS_A_BLOCK):
             block = list(itertools.islice(pairs, PAIRS_A_BLOCK))
             if not block:
-                return
+                break
             sources, targets = map(list, zip(*block, strict=True))
             yield TextBlock.with_text(sources, targets, first)
+        if file_facts(self._files) != self._facts:
+            raise ValueError(
+                f"{self.origin}: a file changed while it was read. Expected the size "
+                "and time of change that it had when its trees were counted. "
+                "Received: others. Start again when it is complete."
+            )
 
     def weights(self, numbers):
         """Returns what pairs count in the loss, float32 (n,); None if all count alike.

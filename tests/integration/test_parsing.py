@@ -134,3 +134,34 @@ def test_the_binaries(files, tmp_path, run_binary):
     assert "broken, line 1: expected trees in matching brackets" in said
     said, _ = run("export_translation", f"--export_dir={tmp_path / 'export'}")
     assert said.strip() == str(tmp_path / "export" / "1")
+
+
+@pytest.mark.campaign
+def test_the_grammar_is_parsed(tmp_path):
+    """The recipe of docs/parsing.md."""
+    train(
+        tmp_path,
+        {"trees": {"synthetic": True}},
+        preset="parsing",
+        transformer={
+            "vocabulary_size": 700,
+            "num_layers": 2,
+            "model_dim": 128,
+            "num_heads": 4,
+            "feed_forward_dim": 256,
+            "dropout_rate": 0.0,
+        },
+        training={
+            "batch_tokens": 1_536,
+            "max_steps": 900,
+            "warmup_steps": 300,
+            "label_smoothing": 0.0,
+            "checkpoint_steps": 100,
+            "average_checkpoints": 2,
+            "validation_steps": 5_000,
+            "validation_sentences": 0,
+        },
+    )
+    report = evaluate_parsing(tmp_path, synthetic=True, beam_size=4)
+    assert report["sentences"] == 1_000 and report["error_sentences"] == 0
+    assert report["f1"] >= 95.0

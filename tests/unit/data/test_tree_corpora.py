@@ -70,6 +70,13 @@ def test_weights_are_those_of_the_extra_trees(files):
             TreeFiles([gold], [extra], extra_weight=weight)
 
 
+def test_a_file_that_changes_is_refused(files):
+    corpus = TreeFiles(files)
+    files[0].write_text(GOLD + EXTRA)
+    with pytest.raises(ValueError, match="gold.*: a file changed while it was read"):
+        list(corpus.blocks())
+
+
 def test_nothing_to_learn_from(tmp_path):
     path = tmp_path / "traces"
     path.write_text("(TOP (NP (-NONE- *)))\n")
