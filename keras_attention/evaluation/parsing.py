@@ -157,7 +157,8 @@ def _scores(gold, predicted, parameter_file):
 
 def _tagging_accuracy(gold, predicted, config):
     """Percentage of words whose predicted tag is that of the gold tree, or None."""
-    if not config["data"].get("sources", {}).get("trees", {}).get("tags", True):
+    sources = config.get("data", {}).get("sources") or {}
+    if not sources.get("trees", {}).get("tags", True):
         return None
     right = total = 0
     for one, other in zip(gold, predicted, strict=True):
