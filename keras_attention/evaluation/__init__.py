@@ -10,7 +10,8 @@ from keras_attention.evaluation.attention_page import attention_page
 from keras_attention.evaluation.brackets import BracketResult, score_brackets
 from keras_attention.evaluation.corpus_bleu import BleuResult, corpus_bleu
 from keras_attention.evaluation.corpus_chrf import ChrfResult, corpus_chrf
-from keras_attention.evaluation.head_report import HeadReport, head_report
+from keras_attention.evaluation.head_profiles import HeadReport
+from keras_attention.evaluation.head_report import head_report
 from keras_attention.evaluation.minimum_bayes_risk import minimum_bayes_risk
 from keras_attention.evaluation.tokenized_bleu import tokenized_bleu
 

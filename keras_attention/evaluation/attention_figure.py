@@ -15,6 +15,7 @@ FAINTEST = 0.01  # lighter lines cannot be seen, and are left out
 # Inches: a piece, a sign of it, between the columns, around all, a square of a head.
 _ROW, _SIGN, _GAP, _EDGE, _SQUARE = 0.22, 0.085, 2.4, 0.25, 0.1
 _DOTS, _MOST_DOTS = 150, 2**15  # an inch; a side of a picture
+_MOST_NUMBERS = 12  # of heads, in one line
 _MOST_SIGNS = 24  # of a piece, in the width of a column
 
 
@@ -120,10 +121,12 @@ def _name_heads(axes, heads, places):
     """Writes the numbers of the heads, from 1, in their colours between the columns."""
     step = min(0.3, (places[1] - places[0]) / len(heads))
     first = sum(places) / 2 - step * (len(heads) - 1) / 2
+    crowded = len(heads) > _MOST_NUMBERS  # then in two lines of small numbers
     for slot, head in enumerate(heads):
         colour = ON_WHITE[head_style(head).colour]
-        style = {"fontsize": 9, "ha": "center", "va": "center"}
-        axes.text(first + slot * step, -1.2, str(head + 1), color=colour, **style)
+        style = {"fontsize": 6 if crowded else 9, "ha": "center", "va": "center"}
+        row = -1.2 + (slot % 2 - 0.5) * 0.6 * crowded
+        axes.text(first + slot * step, row, str(head + 1), color=colour, **style)
 
 
 def _connect(axes, weights, heads, rows, places):

@@ -11,7 +11,8 @@ from keras_attention.evaluation.attention_page import (
     attention_page,
     page_weights,
 )
-from keras_attention.evaluation.head_report import HeadReport, head_report
+from keras_attention.evaluation.head_profiles import HeadReport
+from keras_attention.evaluation.head_report import head_report
 from keras_attention.files import write_atomically
 
 SUFFIXES = (".html", ".png", ".svg", ".json", ".txt")

@@ -2,7 +2,7 @@
 
 import html
 
-from keras_attention.evaluation.head_report import OFTEN, measures_of
+from keras_attention.evaluation.head_profiles import OFTEN, measures_of
 
 _MEANINGS = {
     "previous, same, next": (

@@ -28,9 +28,7 @@ function show() {
 
 /** Shows everything anew after heads were switched. */
 function showHeads() {
-  const figure = document.getElementById("figure");
-  figure.classList.toggle("many", shownHeads().length > 8);
-  figure.style.setProperty("--squares", `${squares()}px`);
+  makeRoom();
   isolating.picked = null;
   drawColumns();
   drawAll();

@@ -30,9 +30,11 @@ function addPath(group, head, d, opacity, ends = {}) {
   group.append(path);
 }
 
-/** Width of the squares that tell the weights of the heads beside a piece. */
+/** Width of the squares that tell the weights of the heads beside a piece; where there
+ * is room for the squares of many heads or for the pieces, it is for the pieces. */
 function squares() {
   const count = shownHeads().length;
+  if (count > 8 && window.innerWidth < 640) return 0;
   return count * (count > 8 ? 3 : 7) + 4;
 }
 
@@ -111,6 +113,12 @@ function rest() {
 function say(text) {
   const status = document.getElementById("status");
   if (status.textContent !== text) status.textContent = text;
+}
+
+function makeRoom() {
+  const figure = document.getElementById("figure");
+  figure.classList.toggle("many", shownHeads().length > 8);
+  figure.style.setProperty("--squares", `${squares()}px`);
 }
 
 /** Builds both columns anew. */
@@ -231,6 +239,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") pick(null);
 });
 window.addEventListener("resize", () => {
+  makeRoom();
   drawAll();
   drawIsolated();
 });

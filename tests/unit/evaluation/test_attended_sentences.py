@@ -80,6 +80,8 @@ def test_a_target_is_forced(translator):
     assert sentence.forced and sentence.target == "ein Hund"
     assert sentence.target_pieces[1:] == sentence.written_pieces[:-1]
     assert sentence.written_pieces[-1] == "[END]"
+    assert sentence.pieces("decoder_self") == (sentence.target_pieces,) * 2
+    assert sentence.pieces("encoder_decoder")[0] == sentence.written_pieces
     text = "".join(sentence.written_pieces[:-1]).replace("\u2581", " ").strip()
     assert text == "ein Hund"
 
@@ -96,9 +98,7 @@ def test_lines_are_read_side_by_side(translator):
     sides = ("a", [b"a dog\r\n", b"runs"]), ("b", [b"ein\n", b"Hund\n"])
     found = list(module.attended_lines(translator, *sides))
     assert [(x.source, x.target) for x in found] == [("a dog", "ein"), ("runs", "Hund")]
-    with pytest.raises(
-        ValueError, match="Received: a with 2 and b with 1 lines"
-    ):
+    with pytest.raises(ValueError, match="Received: a with 2 and b with 1 lines"):
         list(module.attended_lines(translator, sides[0], ("b", [b"ein"])))
 
 
@@ -112,6 +112,7 @@ def test_texts_that_are_none(translator):
 def test_a_target_longer_than_a_table_of_positions(translator, monkeypatch):
     table = property(lambda model: 4)
     monkeypatch.setattr(type(translator.model), "max_decoding_length", table)
+    monkeypatch.setattr(module, "WINDOW", 1)  # texts are counted across windows
     texts = ["a", "a"], ["", "ein kleiner Hund"]
     with pytest.raises(ValueError, match=r"at most 3 pieces.*targets\[1\]"):
         list(module.attended_sentences(translator, *texts))

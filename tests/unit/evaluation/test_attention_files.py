@@ -69,7 +69,8 @@ def test_a_page_holds_the_first_that_fit_and_the_report_all(
     sentences, tmp_path, monkeypatch
 ):
     sizes = [page_weights(sentence) for sentence in sentences]
-    monkeypatch.setattr(module, "MOST_WEIGHTS", sizes[0] + sizes[1])
+    # The fourth would fit where the third does not, but comes behind it.
+    monkeypatch.setattr(module, "MOST_WEIGHTS", 2 * sizes[0] + sizes[1])
     path = tmp_path / "a.html"
     written = write_attention([*sentences, sentences[0]], [path])
     assert written.on_page == 2

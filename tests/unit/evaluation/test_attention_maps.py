@@ -3,6 +3,7 @@ import io
 import numpy as np
 import pytest
 
+import keras_attention as ka
 from keras_attention.evaluation.attention_maps import (
     KINDS,
     attention_weights,
@@ -28,6 +29,12 @@ def model():
 @pytest.fixture(scope="module")
 def maps(model):
     return attention_weights(model, SOURCE, TARGET)
+
+
+def test_names_of_the_package():
+    assert ka.evaluation.attention_maps.attention_weights is attention_weights
+    for name in ("attended_sentences", "attention_page", "draw_lines", "head_report"):
+        assert callable(getattr(ka.evaluation, name))
 
 
 def test_every_kind_block_and_head_is_there(maps):

@@ -6,12 +6,8 @@ import pytest
 
 from keras_attention.evaluation.attended_sentences import AttendedSentence
 from keras_attention.evaluation.attention_maps import KINDS
-from keras_attention.evaluation.head_report import (
-    MEASURES,
-    OFTEN,
-    head_report,
-    is_punctuation,
-)
+from keras_attention.evaluation.head_profiles import MEASURES, OFTEN
+from keras_attention.evaluation.head_report import head_report, is_punctuation
 from tests.unit.evaluation.attended import made_up
 
 SOURCE, TARGET = ["\u2581a", "\u2581dog", "."], ["\u2581ein", "\u2581Hund", "."]
