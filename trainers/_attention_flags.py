@@ -2,9 +2,11 @@
 
 import pathlib
 
-from absl import app
+from absl import app, flags
 
 from trainers import _flags, _paths, _streams
+
+flags.disclaim_key_flags()  # they belong to the binary
 
 KINDS = ("encoder_self", "decoder_self", "encoder_decoder")
 SUFFIXES = (".html", ".png", ".svg", ".json", ".txt")

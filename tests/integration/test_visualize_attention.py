@@ -79,6 +79,13 @@ def test_as_many_targets_as_sources(workdir, tmp_path):
     assert not (tmp_path / "a.txt").exists()
 
 
+def test_the_help_names_every_flag(run_binary):
+    said = run_binary("visualize_attention", "--help").stdout.decode()
+    texts, picture = "input text target target_text", "sentence kind layer heads word"
+    for name in ("workdir", "output", "beam_size", *texts.split(), *picture.split()):
+        assert f"--{name}:" in said
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [
