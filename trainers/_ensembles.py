@@ -1,8 +1,10 @@
 """The flags that let models of other runs decide together with that of --workdir."""
 
-from absl import app
+from absl import app, flags
 
 from trainers import _flags, _paths
+
+flags.disclaim_key_flags()  # they belong to the binary
 
 AVERAGES = ("log_probabilities", "probabilities")
 

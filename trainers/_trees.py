@@ -1,8 +1,10 @@
 """The flags that name the trees of a run."""
 
-from absl import app
+from absl import app, flags
 
 from trainers import _flags
+
+flags.disclaim_key_flags()  # they belong to the binary
 
 FILES = ("train_trees", "valid_trees", "extra_trees")
 

@@ -103,6 +103,14 @@ def test_console_script_and_module_are_the_same(name):
 
 
 @pytest.mark.parametrize("name", BINARIES)
+def test_no_flag_is_left_out_of_the_help(name):
+    """`--help` shows those of the binary alone, not those of modules that it uses."""
+    root = xml.etree.ElementTree.fromstring(run(name, "--helpxml").stdout)
+    owners = {flag.findtext("file") for flag in root.iter("flag")}
+    assert not [owner for owner in owners if owner.startswith("trainers._")]
+
+
+@pytest.mark.parametrize("name", BINARIES)
 def test_the_console_script_has_the_help_of_the_module(name):
     script = (
         f"import sys; sys.argv = ['ka-script', '--help']; "
