@@ -39,7 +39,7 @@ class AblationResult:
 
     Example:
 
-    >>> AblationResult([], signal.SIGTERM).exit_code
+    >>> AblationResult([], received=15).exit_code  # SIGTERM
     143
     """
 
