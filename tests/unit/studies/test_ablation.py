@@ -15,6 +15,7 @@ import sys
 
 import pytest
 
+from keras_attention.data.synthetic import synthetic_corpus
 from keras_attention.data.tokenizer import SubwordTokenizer
 from keras_attention.evaluation.corpus_bleu import corpus_bleu
 from keras_attention.studies import ablation, ablation_shared
@@ -261,9 +262,14 @@ def test_the_dev_set_keeps_every_line_and_never_breaks_one(tmp_path, monkeypatch
     assert asked == [("some/de-en", "validation", "de", None, "/d")]
 
 
-def test_the_embedded_corpus_has_a_dev_set():
+def test_the_embedded_corpus_has_a_dev_set(monkeypatch):
+    monkeypatch.setattr(
+        "keras_attention.training.sources.SYNTHETIC_PAIRS", {"valid": 20}
+    )
     sources, targets = ablation_shared.dev_set({"synthetic": True})
-    assert len(sources) == len(targets) == 1_000
+    pairs = synthetic_corpus("valid", 20)
+    assert sources == [pair.source for pair in pairs]
+    assert targets == [pair.target for pair in pairs]
 
 
 FLAGS = (
