@@ -85,9 +85,9 @@ def check_chunks(chunk_length, window, dropout_rate):
     """
     if chunk_length is not None and (window is not None or dropout_rate):
         raise ValueError(
-            "Attention in chunks of keys has no weights to drop out, and a window needs "
-            "no chunks. Expected: a chunk length without a window and an attention "
-            f"dropout rate of 0. Received: chunk length {chunk_length}, window "
-            f"{window}, attention dropout rate {dropout_rate}."
+            "Attention in chunks of keys has no weights to drop out, and a window "
+            "needs no chunks. Expected: a chunk length without a window and an "
+            f"attention dropout rate of 0. Received: chunk length {chunk_length}, "
+            f"window {window}, attention dropout rate {dropout_rate}."
         )
     return chunk_length

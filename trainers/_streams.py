@@ -4,9 +4,15 @@ import contextlib
 import gzip
 import pathlib
 import shutil
+import signal
 import sys
 
 from trainers import _paths
+
+
+def end_in_order():
+    """Has SIGTERM end the process as Ctrl-C does: what is unfinished is removed."""
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 
 
 def checked_output(target, *sources):
@@ -69,6 +75,7 @@ def _binary(target: pathlib.Path | None):
 
     if not target:
         return (yield sys.stdout.buffer)
+    end_in_order()
     is_old = target.is_file()
     place = replacing if is_old or not target.exists() else contextlib.nullcontext
     with place(target) as path, open(path, "wb") as output:

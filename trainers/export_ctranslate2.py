@@ -5,7 +5,7 @@ python -m trainers.export_ctranslate2 --workdir runs/a --output_dir engines/a
 
 from absl import logging
 
-from trainers import _flags, _paths
+from trainers import _flags, _paths, _streams
 
 QUANTIZATIONS = ("float32", "float16", "int16", "int8", "int8_float32", "int8_float16")
 _flags.workdir()
@@ -21,6 +21,7 @@ def main():
     directory = _paths.new_directory(_flags.required("output_dir"), "--output_dir")
     quantization = _flags.FLAGS["quantization"].value or "float32"
 
+    _streams.end_in_order()
     _flags.load_tensorflow()
     from keras_attention.decoding.translator import Translator
     from keras_attention.export.ctranslate2 import export_ctranslate2

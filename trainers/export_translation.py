@@ -5,7 +5,7 @@ python -m trainers.export_translation --workdir runs/a --export_dir saved_models
 
 from absl import logging
 
-from trainers import _flags, _paths
+from trainers import _flags, _paths, _streams
 
 _flags.workdir()
 _flags.define("export_dir", str, "saved_models/NAME; the new version goes below it")
@@ -18,6 +18,7 @@ def main():
     workdir = _flags.existing_workdir("model.keras", "tokenizer")
     directory = _paths.writable_directory(_flags.required("export_dir"), "--export_dir")
 
+    _streams.end_in_order()
     _flags.load_tensorflow()
     from keras_attention.decoding.translator import Translator
     from keras_attention.export.saved_model import export_saved_model

@@ -10,6 +10,9 @@ from keras_attention.vocabulary import END_ID, PAD_ID
 # batches of thousands of rows.
 MOST_ROWS = 256
 USUAL_BEAMS = 4  # more of them get fewer rows
+# What is split into pieces of a text that has more than enough of them. The time of
+# normalising grows with the square of a run of combining marks: 0.2 s for this one.
+LEAST_BYTES, BYTES_A_PIECE = 1 << 17, 16
 
 
 def check_texts(name, texts):
@@ -46,6 +49,30 @@ def check_beside(name, texts, other_name, others):
             f"`{other_name}` must hold one text for each of `{name}`. Received: "
             f"{len(texts)} {name} and {len(others)} {other_name}."
         )
+
+
+def shorten(texts, most_pieces):
+    """Cuts what lies far behind the last piece that is read; usable in a graph.
+
+    Args:
+        texts: tf.string tensor (B,), or a list of str or bytes.
+        most_pieces: int, of a text that are read.
+
+    Returns:
+        Tuple of the texts, at most 128 KiB or 16 bytes a piece each, and (B,) bool,
+        whether something was cut.
+
+    Example:
+
+    >>> texts, cut = shorten(["a" * 200_000, "b"], most_pieces=9)
+    >>> tf.strings.length(texts).numpy().tolist(), cut.numpy().tolist()
+    ([131072, 1], [True, False])
+    """
+    most = max(LEAST_BYTES, BYTES_A_PIECE * most_pieces)
+    texts = tf.convert_to_tensor(texts, tf.string)
+    long = tf.strings.length(texts) > most
+    texts = tf.where(long, tf.strings.strip(texts), texts)  # spaces are no loss
+    return tf.strings.substr(texts, 0, most), tf.strings.length(texts) > most
 
 
 def append_end(pieces):

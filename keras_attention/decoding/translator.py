@@ -18,6 +18,7 @@ from keras_attention.decoding.texts import (
     check_texts,
     dense,
     most_rows,
+    shorten,
 )
 from keras_attention.decoding.translation import (
     Hypothesis,
@@ -236,7 +237,8 @@ class Translator:
         lengths = lengths.numpy()
         truncated = self._warn_of_cuts(lengths, first_line, config)
         found = [NOTHING] * len(texts)
-        cells = np.where(lengths > 0, source_ids.row_lengths(), 0)
+        cells = source_ids.row_lengths().numpy()
+        cells = np.where(cells > 1, cells, 0)  # END alone is not searched
         for rows in batches(cells, config.batch_tokens, most_rows(config)):
             if before_batch is not None:
                 before_batch()
@@ -276,9 +278,12 @@ class Translator:
         """Returns ragged ids with END, and the lengths before any cut."""
         tokenizer = self.tokenizer
         split = tokenizer.tokenize_targets if targets else tokenizer.tokenize
+        most = self.most_pieces(config)
+        texts, cut = shorten(texts, most)
         pieces = split(texts)
         lengths = tf.cast(pieces.row_lengths(), tf.int32)
-        return append_end(pieces[:, : self.most_pieces(config)]), lengths
+        lengths = tf.where(cut, tf.maximum(lengths, most + 1), lengths)
+        return append_end(pieces[:, :most]), lengths
 
     def _warn_of_cuts(self, lengths, first_line, config=None):
         most = self.most_pieces(config)

@@ -7,6 +7,7 @@ import pathlib
 import tensorflow as tf
 
 from keras_attention.data.tokenizer_base import joint_sha256
+from keras_attention.decoding_config import DecodingConfig
 from keras_attention.export.guard import read_saved_model
 
 MANIFEST, VARIABLES = "manifest.json", "variables"
@@ -41,7 +42,7 @@ def weights_sha256(directory):
             f"has none. Export it again."
         )
     found = hashlib.sha256()
-    for path in files:
+    for path in filter(pathlib.Path.is_file, files):
         with open(path, "rb") as stream:
             while part := stream.read(1 << 20):
                 found.update(part)
@@ -52,15 +53,25 @@ def files_sha256(directory):
     """Returns {path: sha256} of a version's other files, hexadecimal.
 
     Args:
-        directory: the folder of one version. Its manifest and `variables/` are left
-            out.
+        directory: the folder of one version. Its manifest and the files in `variables/`
+            are left out.
+
+    Raises:
+        ValueError: something that is neither a file nor a folder, such as a link.
     """
     directory = pathlib.Path(directory)
-    names = [
-        path.relative_to(directory).as_posix()
-        for path in sorted(directory.rglob("*"))
-        if path.is_file()
-    ]
+    names = []
+    for path in sorted(directory.rglob("*")):
+        name = path.relative_to(directory).as_posix()
+        inside = name.startswith(f"{VARIABLES}/")
+        if path.is_symlink() or not (path.is_file() or path.is_dir() and not inside):
+            raise ValueError(
+                f"Expected files and folders in {str(directory)!r}. Received: "
+                f"{name!r}, a link, a device or a folder of weights. Copy the version "
+                "anew."
+            )
+        if path.is_file():
+            names.append(name)
     return {
         name: hashlib.sha256((directory / name).read_bytes()).hexdigest()
         for name in names
@@ -79,9 +90,8 @@ def read_manifest(directory):
         return {}
     try:
         manifest = json.loads(path.read_bytes())
-        manifest.get("files", {}).items()
-        for part in _FOUND:
-            manifest.get(part, {}).get("sha256")
+        for part in ("files", "decoding", *_FOUND):
+            manifest.get(part, {}).items()
     except (ValueError, AttributeError) as error:
         raise ValueError(
             f"Expected a JSON object of objects. Received: {str(path)!r} ({error}). "
@@ -91,31 +101,55 @@ def read_manifest(directory):
 
 
 def exported_settings(directory):
-    """Returns the fields of the `DecodingConfig` that a version was exported with."""
-    return read_manifest(directory).get("decoding", {})
+    """Returns the fields of the `DecodingConfig` that a version was exported with.
+
+    Raises:
+        ValueError: the manifest holds no such fields.
+    """
+    fields = read_manifest(directory).get("decoding", {})
+    try:
+        DecodingConfig.from_dict(fields)
+    except TypeError as error:  # of a value that is no field's, such as null for a list
+        raise ValueError(
+            f"Expected fields of a search in {MANIFEST} of {str(directory)!r}. "
+            f"Received: {fields!r} ({error}). Export the version again."
+        ) from error
+    return fields
 
 
 def check_manifest(directory):
     """Compares weights, subword model and files with the sums in `manifest.json`.
 
     Args:
-        directory: the folder of one version. Sums that its manifest lacks are not
-            looked at, and a version without a manifest passes.
+        directory: the folder of one version. What the manifest says beside sums, such
+            as BLEU, has none.
 
     Raises:
-        ValueError: the manifest cannot be read, or a sum is another.
+        ValueError: the manifest cannot be read, a sum is another, or a file is
+            missing or not named.
     """
     manifest = read_manifest(directory)
     expected = {part: manifest.get(part, {}).get("sha256") for part in _FOUND}
+    if not manifest.get("files") or None in expected.values():
+        raise ValueError(
+            f"Expected {MANIFEST} with the sums of files, {', '.join(_FOUND)} in "
+            f"{str(directory)!r}. Received: {sorted(manifest) or 'none'}. Copy the "
+            "version anew, or export it again."
+        )
     for part, sha256 in expected.items():
-        if sha256 is not None and (found := _FOUND[part](directory, sha256)) != sha256:
+        if (found := _FOUND[part](directory, sha256)) != sha256:
             raise ValueError(
                 f"Expected the {part} of {str(directory)!r} to have the sha256 of the "
                 f"manifest, {sha256}. Received: {found}. The version is damaged or was "
                 f"changed; export it again."
             )
     found = files_sha256(directory)
-    for name, sha256 in manifest.get("files", {}).items():
+    if unnamed := sorted(set(found) - set(manifest["files"])):
+        raise ValueError(
+            f"Expected only files that the manifest of {str(directory)!r} names. "
+            f"Received: {', '.join(unnamed[:5])} beside them. Copy the version anew."
+        )
+    for name, sha256 in manifest["files"].items():
         if found.get(name) != sha256:
             raise ValueError(
                 f"Expected {name!r} in {str(directory)!r} with the sha256 of the "

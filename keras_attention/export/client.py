@@ -221,6 +221,9 @@ class TranslationClient:
 def _check_address(address, protocol):
     is_url = isinstance(address, str) and "://" in address
     wrong = not address or not isinstance(address, str) or address.endswith(":")
+    if not wrong and protocol == "grpc":
+        port = address.rpartition(":")[2]  # gRPC takes 443 for none, and wraps others
+        wrong = not (port.isdigit() and 0 < int(port) < 1 << 16)
     if wrong or (is_url and protocol == "grpc"):
         kinds = '"host:port"' if protocol == "grpc" else '"host:port" or a URL'
         raise ValueError(
@@ -255,6 +258,11 @@ def _search_values(search, rows):
             raise ValueError(
                 f"`{name}` must be one value, or one for each of {rows} texts. "
                 f"Received: shape {value.shape}. Pass a number or a list of {rows}."
+            )
+        if kind is np.int32 and np.any(value != value.astype(kind)):
+            raise ValueError(
+                f"`{name}` must fit into {kind.__name__}. Received: {search[name]!r}. "
+                "Ask for less."
             )
         values[name] = np.broadcast_to(value, (rows,)).astype(kind)
     return values

@@ -22,6 +22,7 @@ import ctypes
 import importlib.util
 import json
 import pathlib
+import signal
 import subprocess
 import sys
 import time
@@ -38,6 +39,7 @@ def _beside(name):
 
 c_api, wire = _beside("c_api"), _beside("wire")
 Engine, EngineError = c_api.Engine, c_api.EngineError
+_PR_SET_PDEATHSIG = 1
 FOREIGN = ("tensorflow", "keras", "tf_keras", "keras_attention", "numpy")
 
 
@@ -211,8 +213,15 @@ def _answer(model, request):
     return {"outputs": outputs, "seconds": seconds}
 
 
+def _end_with_parent():
+    """Has Linux end this process when the one that waits for its answers is killed."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def main():
     """Answers the requests of standard input on standard output."""
+    _end_with_parent()
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("saved_model")
     parser.add_argument("--package", action="append", default=[])

@@ -24,6 +24,7 @@ from keras_attention.export.warmup import (
 from keras_attention.files import flush_to_disk
 
 _LOGGER = logging.getLogger(__name__)
+_DIGITS = 18  # of a version
 COMPARED_LENGTHS = range(2, 30, 4)  # pieces; `ka-verify-export` compares a thousand
 # --enable_batching --enable_per_model_batching_parameters of a server read this file.
 BATCHING = "batching_params.pbtxt"
@@ -70,6 +71,7 @@ def export_saved_model(
         ValueError: `translator` is no `Translator` or samples, `max_beam_size` is
             below its beam, `directory` is a file, or the finished model would not
             run in a server or not say there what `translator` says.
+        OSError: it cannot be written.
 
     Example:
 
@@ -89,14 +91,15 @@ def export_saved_model(
             f"`directory` must be a folder or not exist. Received: {str(directory)!r}, "
             f"which is a file. Name another folder."
         )
+    _check_name(directory)
     directory.mkdir(parents=True, exist_ok=True)
     with unfinished_folder(directory) as folder:
         module = TranslationModule(translator, max_beam_size)
-        with _without_remarks():
+        with _without_remarks(), _telling_of_the_disk(directory):
             tf.saved_model.save(module, str(folder), signatures=module.signatures)
         inputs = signature_inputs(load_meta_graph(folder))
         requests = warmup_requests(inputs, translator, max_beam_size=max_beam_size)
-        write_warmup(folder, requests, directory.name)
+        write_warmup(folder, requests, directory.resolve().name)
         (folder / BATCHING).write_text(BATCHING_PARAMETERS, encoding="utf-8")
         write_manifest(translator, inputs, folder, workdir)
         check_self_contained(folder, _private_folders(directory, folder))
@@ -107,16 +110,41 @@ def export_saved_model(
         return _publish(folder, directory)
 
 
+def _check_name(directory):
+    try:
+        str(directory.resolve()).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"`directory` must have a name in UTF-8, which the warm-up requests hold. "
+            f"Received: {str(directory)!r}. Name another folder."
+        ) from error
+
+
 @contextlib.contextmanager
 def _without_remarks():
     """TensorFlow spells the inputs of every function that a function captures."""
-    logger = logging.getLogger("tensorflow")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
+    # It says so through absl as well, whose verbosity a binary has set.
+    loggers = [logging.getLogger(name) for name in ("tensorflow", "absl")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
     try:
         yield
     finally:
-        logger.setLevel(level)
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
+@contextlib.contextmanager
+def _telling_of_the_disk(directory):
+    """Turns TensorFlow's errors of a disk that takes no more into an OSError."""
+    try:
+        yield
+    except (tf.errors.ResourceExhaustedError, tf.errors.OutOfRangeError) as error:
+        reason = (error.message or str(error)).strip().splitlines()[0]
+        raise OSError(
+            f"Cannot write to {directory}: {reason}. Nothing was exported; make room."
+        ) from error
 
 
 def _publish(folder, directory):
@@ -134,9 +162,13 @@ def _publish(folder, directory):
 
 
 def _last_version(directory):
-    """Returns the highest number among the names in a folder, or 0."""
+    """Returns the highest number among the names in a folder, or 0.
+
+    A server reads 64 bits: longer numbers are no versions to it.
+    """
     names = (path.name for path in directory.iterdir())
-    return max((int(x) for x in names if x.isascii() and x.isdigit()), default=0)
+    digits = (x for x in names if x.isascii() and x.isdigit() and len(x) <= _DIGITS)
+    return max(map(int, digits), default=0)
 
 
 def _private_folders(directory, folder):

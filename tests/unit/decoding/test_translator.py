@@ -6,6 +6,7 @@ The model here copies its source, so what is right is known for every text.
 import itertools
 import json
 import shutil
+import time
 import types
 
 import pytest
@@ -129,6 +130,21 @@ def test_long_sources_are_cut_flagged_and_warned_about(translator, caplog):
     assert [x.getMessage() for x in caplog.records] == [
         f"Line 8: the source has {cut.source_length} pieces and was cut at 20."
     ]
+
+
+def test_a_text_of_any_size_costs_little(translator):
+    """Normalising a tower of marks takes time with the square of its height."""
+    tower = "e" + 500_000 * "\u0301"  # a minute or so
+    spaced = 200_000 * " " + "one" + 200_000 * "\n"
+    texts = [tower, spaced, 300_000 * " ", "two dogs", "one " * 100_000]
+    began = time.monotonic()
+    found = translator.translate(texts)
+    assert time.monotonic() - began < 10
+    assert [x.truncated for x in found] == [True, False, False, False, True]
+    assert found[1].text == translator(["one"])[0] and found[2].text == ""
+    source_ids, truncated = translator.encode(texts)
+    assert truncated.numpy().tolist() == [x.truncated for x in found]
+    assert source_ids.shape[1] == translator.most_pieces() + 1
 
 
 def test_a_learned_table_ends_sources_and_translations(tokenizer):

@@ -338,6 +338,9 @@ def test_a_closed_client_asks_nothing(model, connect):
         ({"address": "http://host:8500"}, '`address` must be "host:port" with'),
         ({"address": ""}, "`address` must be"),
         ({"address": "localhost:"}, "`address` must be"),
+        ({"address": "localhost"}, '`address` must be "host:port" with'),
+        ({"address": "localhost:99999"}, "`address` must be"),
+        ({"address": "localhost:85x"}, "`address` must be"),
         ({"model": ""}, "`model` must be the name of a model"),
         ({"version": 0}, "`version` must be an integer"),
         ({"deadline_seconds": 0}, "`deadline_seconds` must be a finite number above"),
@@ -356,6 +359,8 @@ def test_wrong_options(options, words):
     [
         ({"beams": 3}, "takes num_hypotheses.*Received: beams"),
         ({"beam_size": 2.5}, "`beam_size` must hold int32"),
+        ({"beam_size": 2**32 + 4}, "`beam_size` must fit into int32. Received: 42949"),
+        ({"num_hypotheses": [2**31]}, "`num_hypotheses` must fit into int32"),
         ({"beam_size": [1, 2]}, r"one for each of 1 texts. Received: shape \(2,\)"),
         ({"length_penalty_alpha": "x"}, "`length_penalty_alpha` must hold float32"),
     ],

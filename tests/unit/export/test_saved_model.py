@@ -1,6 +1,7 @@
 """Versions: numbered, whole or absent, never overwritten."""
 
 import logging
+import os
 
 import keras
 import pytest
@@ -65,6 +66,7 @@ def test_versions_count_up_from_what_is_there(quick, translator, tmp_path):
     (directory / "README.md").write_text("11")
     (directory / "12-old").mkdir()
     (directory / "\u0663\u0663").mkdir()  # digits, and no number to a server
+    (directory / "9223372036854775807").mkdir()  # nor the one behind it
     assert export_saved_model(translator, directory) == directory / "10"
     (directory / "0021").touch()
     assert export_saved_model(translator, directory) == directory / "22"
@@ -168,10 +170,31 @@ def test_what_does_not_verify_gets_no_number(quick, translator, tmp_path, monkey
     assert names(tmp_path) == []
 
 
+@pytest.mark.parametrize(
+    "kind", [tf.errors.ResourceExhaustedError, tf.errors.OutOfRangeError]
+)
+def test_a_full_disk_is_told(quick, translator, tmp_path, monkeypatch, kind):
+    def full(*_, **__):
+        raise kind(None, None, "/x/part-0; No space left on device\n[Op:SaveV2]")
+
+    monkeypatch.setattr(tf.saved_model, "save", full)
+    pattern = "Cannot write to .*: /x/part-0; No space left on device. Nothing was exp"
+    with pytest.raises(OSError, match=pattern):
+        export_saved_model(translator, tmp_path)
+    assert names(tmp_path) == []
+
+
+def test_a_name_that_no_server_can_be_told(quick, translator, tmp_path):
+    with pytest.raises(ValueError, match="name in UTF-8.*Received"):
+        export_saved_model(translator, tmp_path / os.fsdecode(b"\xffx"))
+    assert names(tmp_path) == []
+
+
 def test_tensorflow_makes_no_remarks(quick, translator, tmp_path, caplog):
     with caplog.at_level(logging.WARNING):
         export_saved_model(translator, tmp_path)
     assert [record.getMessage() for record in caplog.records] == []
+    assert logging.getLogger("absl").level != logging.ERROR
     assert logging.getLogger("tensorflow").level != logging.ERROR
 
 
