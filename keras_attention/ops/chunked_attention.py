@@ -90,6 +90,22 @@ class _Chunks:
             seen = ops.logical_and(seen, ops.less_equal(columns, self._rows))
         return ops.cast(scores, "float32") + ops.where(seen, 0.0, MASKED_SCORE)
 
+    def empty(self, x):
+        """Returns zeros for all chunks of (B, H, n C, K): (n, B, H, C, K)."""
+        batch, heads, _, width = ops.shape(x)
+        return ops.zeros((self.count, batch, heads, self.length, width), dtype=x.dtype)
+
+    def put(self, chunks, number, chunk):
+        """Returns the chunks with one of them written."""
+        # Not `slice_update`, an operation of XLA that stock servers do not have.
+        return ops.scatter_update(chunks, ops.reshape(number, (1, 1)), chunk[None])
+
+    def joined(self, chunks):
+        """Undoes the division into chunks: (n, B, H, C, K) -> (B, H, n C, K)."""
+        count, batch, heads, length, width = ops.shape(chunks)
+        rows = ops.transpose(chunks, (1, 2, 0, 3, 4))
+        return ops.reshape(rows, (batch, heads, count * length, width))
+
     def loop(self, body, state):
         """Runs `body(number, *state)` for every chunk, one after the other."""
         start = (ops.convert_to_tensor(0, dtype="int32"), *state)
@@ -138,18 +154,17 @@ def _backward(chunks, upstream, query, key, value, real, outputs, log_sum):
         of_scores = ops.cast(of_scores, query.dtype)
         more = ops.cast(ops.matmul(of_scores, keys), "float32")
         turned = ops.swapaxes(ops.cast(weights, value.dtype), -1, -2)
-        start = (0, 0, number * chunks.length, 0)
+        of_keys = ops.matmul(ops.swapaxes(of_scores, -1, -2), query)
         return (
             of_query + more,
-            ops.slice_update(
-                of_key, start, ops.matmul(ops.swapaxes(of_scores, -1, -2), query)
-            ),
-            ops.slice_update(of_value, start, ops.matmul(turned, upstream)),
+            chunks.put(of_key, number, of_keys),
+            chunks.put(of_value, number, ops.matmul(turned, upstream)),
         )
 
     zeros = ops.zeros_like(query, dtype="float32")
-    state = (zeros, ops.zeros_like(key), ops.zeros_like(value))
+    state = (zeros, chunks.empty(key), chunks.empty(value))
     of_query, of_key, of_value = chunks.loop(body, state)
+    of_key, of_value = chunks.joined(of_key), chunks.joined(of_value)
     return ops.cast(of_query, query.dtype), of_key, of_value
 
 
