@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_attention.export import demo_model
+from keras_attention.export import checksums, demo_model
 from keras_attention.export.demo_model import DemoModel
 
+TOKENIZER = "t" * 64
 LARGEST_BEAM, LONGEST = 5, 8  # of the graph below; the latter in characters
 LOWEST = tf.float32.min
 DECODING = {"beam_size": 3, "length_penalty_alpha": 0.5, "max_extra_length": 7}
@@ -83,14 +84,32 @@ class Graph(tf.Module):
 def save(folder, explains=True, keep=lambda functions: functions):
     graph = Graph(explains)
     tf.saved_model.save(graph, str(folder), signatures=keep(graph.functions))
+    write_manifest(folder)
     return folder
+
+
+def write_manifest(folder, weights=None, **others):
+    manifest = {
+        "tokenizer": {"sha256": TOKENIZER},
+        "weights": {"sha256": weights or checksums.weights_sha256(folder)},
+        "files": checksums.files_sha256(folder),
+        **others,
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def any_tokenizer():
+    """The graphs here have no subword model."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(checksums._FOUND, "tokenizer", lambda *_: TOKENIZER)
+        yield
 
 
 @pytest.fixture(scope="module")
 def version(tmp_path_factory):
     folder = save(tmp_path_factory.mktemp("models") / "en-de" / "12")
-    manifest = {"decoding": DECODING}
-    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    write_manifest(folder, decoding=DECODING)
     return folder
 
 
@@ -193,7 +212,7 @@ def test_a_version_without_explain_has_hypotheses_only(tmp_path):
     assert not model.explains
     assert answer.explanation is None and answer.explain_seconds == 0.0
     assert not answer.explains_the_best
-    assert answer.hypotheses.texts == ("Hunde|4|50|0",)  # the defaults: no manifest
+    assert answer.hypotheses.texts == ("Hunde|4|50|0",)  # the defaults: none are told
 
 
 def test_a_version_without_nbest_is_refused(tmp_path):
@@ -218,8 +237,7 @@ def test_operations_are_checked_before_anything_is_loaded(tmp_path):
 
 def test_sums_are_checked_before_anything_is_loaded(version, tmp_path):
     folder = save(tmp_path / "1", explains=False)
-    manifest = {"weights": {"sha256": "0" * 64}}
-    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    write_manifest(folder, weights="0" * 64)
     with pytest.raises(ValueError, match="weights of .* to have the sha256"):
         DemoModel(folder)
 
