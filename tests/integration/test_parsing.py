@@ -153,7 +153,7 @@ def test_the_grammar_is_parsed(tmp_path):
         },
         training={
             "batch_tokens": 1_536,
-            "max_steps": 900,
+            "max_steps": 3_000,
             "warmup_steps": 300,
             "label_smoothing": 0.0,
             "checkpoint_steps": 100,
