@@ -9,7 +9,11 @@ from trainers import _flags, _paths, _streams
 
 _flags.workdir()
 _flags.define("export_dir", str, "saved_models/NAME; the new version goes below it")
-_flags.define("max_beam_size", int, "of a request to the signature nbest (default: 16)")
+_flags.define(
+    "max_beam_size",
+    int,
+    "of a request to the signature nbest (default: 16, or its own)",
+)
 DECODING = _flags.config_flags("decoding", omit=_flags.NOT_EXPORTED)
 
 
@@ -25,8 +29,7 @@ def main():
 
     translator = Translator.load(workdir, **DECODING())
     widest = _flags.FLAGS.max_beam_size
-    beams = {} if widest is None else {"max_beam_size": widest}
-    version = export_saved_model(translator, directory, workdir, **beams)
+    version = export_saved_model(translator, directory, workdir, widest)
     logging.info("exported to %s", version)
     print(version)
 

@@ -40,9 +40,7 @@ enable_large_batch_splitting { value: false }
 """
 
 
-def export_saved_model(
-    translator, directory, workdir=None, max_beam_size=MAX_BEAM_SIZE
-):
+def export_saved_model(translator, directory, workdir=None, max_beam_size=None):
     """Writes `<directory>/<n+1>`, a SavedModel for TensorFlow Serving.
 
     The signature `serving_default` takes `text` (B,) string and returns
@@ -62,7 +60,8 @@ def export_saved_model(
         translator: a `Translator`.
         directory: folder of the model, made if it is missing.
         workdir: of the run, whose BLEU and averaged steps the manifest then tells.
-        max_beam_size: of a request to `nbest`.
+        max_beam_size: of a request to `nbest`; None = 16, or the translator's own beam
+            where that is wider, as a parser's is.
 
     Returns:
         `pathlib.Path` of the new version.
@@ -93,6 +92,8 @@ def export_saved_model(
         )
     _check_name(directory)
     directory.mkdir(parents=True, exist_ok=True)
+    if max_beam_size is None:
+        max_beam_size = max(MAX_BEAM_SIZE, translator.decoding_config.beam_size)
     with unfinished_folder(directory) as folder:
         module = TranslationModule(translator, max_beam_size)
         with _without_remarks(), _telling_of_the_disk(directory):

@@ -7,6 +7,8 @@ import keras
 import pytest
 import tensorflow as tf
 
+from keras_attention.config import DecodingConfig
+from keras_attention.decoding.translator import Translator
 from keras_attention.export import saved_model
 from keras_attention.export.saved_model import export_saved_model
 from keras_attention.export.warmup import read_warmup
@@ -168,6 +170,28 @@ def test_what_does_not_verify_gets_no_number(quick, translator, tmp_path, monkey
     with pytest.raises(ValueError, match="no server runs this"):
         export_saved_model(translator, tmp_path)
     assert names(tmp_path) == []
+
+
+def test_the_widest_beam_is_no_narrower_than_the_translator_s(
+    translator, tmp_path, monkeypatch
+):
+    asked = []
+
+    class Asked(Exception):
+        pass
+
+    def module(_, max_beam_size):
+        asked.append(max_beam_size)
+        raise Asked
+
+    monkeypatch.setattr(saved_model, "TranslationModule", module)
+    wide = Translator(
+        translator.model, translator.tokenizer, DecodingConfig(beam_size=21)
+    )
+    for one, widest in ((translator, None), (wide, None), (wide, 30)):
+        with pytest.raises(Asked):
+            export_saved_model(one, tmp_path, max_beam_size=widest)
+    assert asked == [16, 21, 30]
 
 
 @pytest.mark.parametrize(
