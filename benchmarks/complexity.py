@@ -166,7 +166,7 @@ def draw(results, path):
         axes.set(xscale="log", yscale="log", xlabel="positions n", ylabel=label)
         axes.grid(alpha=0.3)
     axes.legend(fontsize=8)
-    figure.savefig(path, dpi=120)
+    figure.savefig(path, dpi=80)
 
 
 def main():
