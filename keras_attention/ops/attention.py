@@ -127,6 +127,20 @@ def _softmax(scores):
     return ops.softmax(scores, axis=-1)
 
 
+def pad_axis(x, axis, before, after):
+    """Pads one axis with zeros, or False.
+
+    Example:
+
+    >>> import numpy as np
+    >>> pad_axis(np.ones((1, 2)), 1, before=0, after=1).numpy().tolist()
+    [[1.0, 1.0, 0.0]]
+    """
+    widths = [[0, 0]] * len(x.shape)
+    widths[axis] = [before, after]
+    return ops.pad(x, widths)
+
+
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
     """Computes Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V.
 

@@ -7,7 +7,7 @@ the weights again, a chunk at a time, instead of keeping them (Rabe and Staats, 
 
 from keras import ops
 
-from keras_attention.ops.attention import MASKED_SCORE
+from keras_attention.ops.attention import MASKED_SCORE, pad_axis
 
 _NOTHING = MASKED_SCORE / 2  # a maximum below it: nothing was attended to
 _LOWEST = 4 * MASKED_SCORE  # below all scores, so that the first chunk replaces it
@@ -49,8 +49,8 @@ def chunked_attention(query, key, value, chunk_length, mask=None, causal=False):
     real = ops.ones((1, 1, 1, memory_length), dtype="bool")
     if mask is not None:
         real = ops.logical_and(real, mask)
-    key, value = _pad(key, 2, more), _pad(value, 2, more)
-    real = ops.cast(_pad(real, 3, more), "float32")
+    key, value = (pad_axis(x, 2, 0, more) for x in (key, value))
+    real = ops.cast(pad_axis(real, 3, 0, more), "float32")
     rows = ops.arange(length, dtype="int32")[:, None] if causal else None
     chunks = _Chunks(chunk_length, count, rows)
 
@@ -166,9 +166,3 @@ def _backward(chunks, upstream, query, key, value, real, outputs, log_sum):
     of_query, of_key, of_value = chunks.loop(body, state)
     of_key, of_value = chunks.joined(of_key), chunks.joined(of_value)
     return ops.cast(of_query, query.dtype), of_key, of_value
-
-
-def _pad(x, axis, after):
-    widths = [[0, 0]] * len(x.shape)
-    widths[axis] = [0, after]
-    return ops.pad(x, widths)

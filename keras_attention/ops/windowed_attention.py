@@ -7,7 +7,7 @@ with L * window, not with L * L.
 
 from keras import ops
 
-from keras_attention.ops.attention import masked_softmax
+from keras_attention.ops.attention import masked_softmax, pad_axis
 
 SMALLEST_BLOCK = 32  # below it the products are too small to pay
 
@@ -46,7 +46,7 @@ def windowed_attention(
     memory_length, block = ops.shape(key)[2], max(window, SMALLEST_BLOCK)
     count = (length + block - 1) // block
     query = query * ops.cast(key_dim**-0.5, query.dtype)
-    query = _pad(query, 2, 0, count * block - length)
+    query = pad_axis(query, 2, 0, count * block - length)
     query = ops.reshape(query, (batch, heads, count, block, key_dim))
     seen = _neighbourhood(block, window, causal)
     seen = ops.logical_and(
@@ -82,8 +82,8 @@ def _mask_blocks(mask, length, memory_length, count, block, causal):
         blocks = _with_neighbours(real, 3, count, block, causal)
         return ops.swapaxes(blocks, 2, 3)  # (b, h, n, 1, 3 C)
     # A mask of its own for each query is large already; its band is gathered.
-    real = _pad(real, 2, 0, count * block - length)
-    real = _pad(real, 3, block, (count + 1) * block)
+    real = pad_axis(real, 2, 0, count * block - length)
+    real = pad_axis(real, 3, block, (count + 1) * block)
     batch, heads, _, width = ops.shape(real)
     first = ops.arange(count)[:, None, None] * block
     rows = first + ops.arange(block)[None, :, None]
@@ -99,15 +99,9 @@ def _with_neighbours(x, axis, count, block, causal):
     """
     before, after = ops.shape(x)[:axis], ops.shape(x)[axis + 1 :]
     ahead = (slice(None),) * axis
-    x = _pad(x, axis, block, (count + 1) * block)
+    x = pad_axis(x, axis, block, (count + 1) * block)
     x = x[(*ahead, slice((count + 2) * block))]
     blocks = ops.reshape(x, (*before, count + 2, block, *after))
     offsets = (0, 1) if causal else (0, 1, 2)
     parts = [blocks[(*ahead, slice(k, k + count))] for k in offsets]
     return ops.concatenate(parts, axis=axis + 1)
-
-
-def _pad(x, axis, before, after):
-    widths = [[0, 0]] * len(x.shape)
-    widths[axis] = [before, after]
-    return ops.pad(x, widths)

@@ -99,7 +99,8 @@ def test_wide_signs_get_a_wide_column():
 
 def test_signs_without_a_font_need_no_box():
     # Warnings are errors: a box would be one.
-    draw_lines(np.ones((1, 1, 1)), ["\U0003fffd"], ["a"], title="\U0003fffd")
+    drawn = draw_lines(np.ones((1, 1, 1)), ["\U0003fffd"], ["a"], title="\U0003fffd")
+    assert drawn[1:4] == b"PNG"
 
 
 @pytest.mark.parametrize(
