@@ -3,139 +3,20 @@
 import collections
 import dataclasses
 
+from keras_attention.evaluation.bracket_summary import (
+    ERROR,
+    SKIPPED,
+    VALID,
+    BracketResult,
+    SentenceBrackets,
+)
 from keras_attention.evaluation.corpus_bleu import check_strings
 from keras_attention.evaluation.evalb_parameters import COLLINS, read_evalb_parameters
-from keras_attention.evaluation.evalb_report import sentence_table, summary_text
-from keras_attention.evaluation.evalb_sentences import Sentence, mend_quotes
-
-VALID, ERROR, SKIPPED = 0, 1, 2
-
-
-@dataclasses.dataclass(frozen=True)
-class SentenceBrackets:
-    """The counts of one sentence: a row of EVALB's table.
-
-    Attributes:
-        number: the line, from 1.
-        length: words of the gold tree, traces not counted.
-        status: 0 valid, 1 error, 2 skipped (no predicted word); the last two are in
-            no total.
-        matched, gold, predicted: brackets found in both trees, in the gold tree and
-            in the predicted one.
-        crossing: predicted brackets that cross one of the gold tree.
-        words, correct_tags: words compared, and those with the right tag.
-        error: str, what is wrong; None if the sentence is valid.
-        gold_in_all: brackets of the gold tree whatever the status.
-        recall, precision, tagging_accuracy: 0 to 100, as in `BracketSummary`.
-    """
-
-    number: int
-    length: int
-    status: int = VALID
-    matched: int = 0
-    gold: int = 0
-    predicted: int = 0
-    crossing: int = 0
-    words: int = 0
-    correct_tags: int = 0
-    error: str | None = None
-    gold_in_all: int = 0
-
-    @property
-    def complete(self):
-        """Whether both trees have the same brackets."""
-        return self.matched == self.gold == self.predicted
-
-    @property
-    def recall(self):
-        """Percentage of gold brackets that are matched."""
-        return percentage(self.matched, self.gold)
-
-    @property
-    def precision(self):
-        """Percentage of predicted brackets that are matched."""
-        return percentage(self.matched, self.predicted)
-
-    @property
-    def tagging_accuracy(self):
-        """Percentage of words with the right tag."""
-        return percentage(self.correct_tags, self.words)
-
-
-class BracketSummary:
-    """The scores of some sentences; percentages are 0 to 100.
-
-    Args:
-        rows: tuple of `SentenceBrackets`.
-
-    Attributes:
-        sentences, error_sentences, skipped_sentences, valid_sentences: counts. All
-            that follows is of valid sentences: a tree with other words than the
-            gold tree costs nothing, so quote the error sentences with the scores.
-        matched, gold, predicted, crossing, words, correct_tags: totals.
-        recall, precision: matched brackets of those of the gold trees, and of the
-            predicted ones.
-        f1: their harmonic mean; 0 if nothing matches, where EVALB prints `nan`.
-        complete_match: sentences with the brackets of their gold tree.
-        average_crossing: predicted brackets a sentence that cross one of gold.
-        no_crossing, two_or_less_crossing: sentences with so many of them.
-        tagging_accuracy: words with the right tag.
-        strict_recall, strict_f1: where a sentence that is no valid one counts as one
-            without predicted brackets, so that its gold brackets are missed.
-    """
-
-    def __init__(self, rows):
-        valid = [row for row in rows if row.status == VALID]
-        self.sentences = len(rows)
-        self.error_sentences = sum(row.status == ERROR for row in rows)
-        self.skipped_sentences = sum(row.status == SKIPPED for row in rows)
-        self.valid_sentences = len(valid)
-        self.matched = sum(row.matched for row in valid)
-        self.gold = sum(row.gold for row in valid)
-        self.predicted = sum(row.predicted for row in valid)
-        self.crossing = sum(row.crossing for row in valid)
-        self.words = sum(row.words for row in valid)
-        self.correct_tags = sum(row.correct_tags for row in valid)
-        self.recall = percentage(self.matched, self.gold)
-        self.precision = percentage(self.matched, self.predicted)
-        self.f1 = _harmonic_mean(self.precision, self.recall)
-        in_all = sum(row.gold_in_all for row in rows)
-        self.strict_recall = percentage(self.matched, in_all)
-        self.strict_f1 = _harmonic_mean(self.precision, self.strict_recall)
-        self.complete_match = _share(valid, lambda row: row.complete)
-        self.average_crossing = self.crossing / len(valid) if valid else 0.0
-        self.no_crossing = _share(valid, lambda row: row.crossing == 0)
-        self.two_or_less_crossing = _share(valid, lambda row: row.crossing <= 2)
-        self.tagging_accuracy = percentage(self.correct_tags, self.words)
-
-
-class BracketResult(BracketSummary):
-    """The scores of all sentences, as attributes of `BracketSummary`, and the rows.
-
-    Args:
-        rows: tuple of `SentenceBrackets`.
-        cutoff_length: int.
-
-    Attributes:
-        rows: tuple of `SentenceBrackets`, one a line.
-        cutoff_length: int.
-        short: `BracketSummary` of the sentences up to this length.
-    """
-
-    def __init__(self, rows, cutoff_length):
-        super().__init__(rows)
-        self.rows = rows
-        self.cutoff_length = cutoff_length
-        short = tuple(row for row in rows if row.length <= cutoff_length)
-        self.short = BracketSummary(short)
-
-    def __str__(self):
-        """The two summaries as EVALB prints them."""
-        return summary_text(self)
-
-    def format(self):
-        """Returns all that EVALB prints: a row for each sentence, the summaries."""
-        return f"{sentence_table(self)}\n{summary_text(self)}"
+from keras_attention.evaluation.evalb_sentences import (
+    Sentence,
+    balance_end,
+    mend_quotes,
+)
 
 
 def score_brackets(gold_lines, predicted_lines, parameter_file=None):
@@ -145,7 +26,8 @@ def score_brackets(gold_lines, predicted_lines, parameter_file=None):
     label; each counts once. Function tags, punctuation, traces and the root are left
     out, and `PRT` counts as `ADVP`: the rules of `COLLINS.prm`, unless a file gives
     others. A sentence whose words differ from those of its gold tree, or whose
-    brackets are broken, is an error and in no total; `strict_f1` counts it too.
+    brackets are broken, is an error and in no total; `strict_f1` counts it too, as
+    `BracketSummary` tells.
 
     Deviations from EVALB: where the program stops or reads beyond its memory (text
     outside of brackets, three elements in a bracket, one closed too often, more
@@ -187,18 +69,31 @@ def score_brackets(gold_lines, predicted_lines, parameter_file=None):
         parameters = read_evalb_parameters(parameter_file)
     pairs = zip(gold_lines, predicted_lines, strict=True)
     rows = tuple(
-        _score(
-            number, Sentence(gold, parameters), Sentence(other, parameters), parameters
-        )
-        for number, (gold, other) in enumerate(pairs, start=1)
+        _with_strict(_score(number, *pair, parameters), *pair, parameters)
+        for number, pair in enumerate(pairs, start=1)
     )
     return BracketResult(rows, parameters.cutoff_length)
 
 
-def _score(number, gold, predicted, parameters):
-    """Returns the `SentenceBrackets` of two sentences."""
-    in_all = 0 if gold.error else len(gold.spans())
-    row = SentenceBrackets(number, gold.length, gold_in_all=in_all)
+def _with_strict(row, gold_line, predicted_line, parameters):
+    """Returns the row of two lines with what is strictly counted of them."""
+    if row.status == VALID:
+        return dataclasses.replace(row, strict=(row.matched, row.gold, row.predicted))
+    gold = Sentence(gold_line, parameters)
+    if gold.error or not (gold.words or row.status == ERROR):
+        return row  # nothing to compare with, or nothing to find
+    mended = _score(row.number, gold_line, balance_end(predicted_line), parameters)
+    if mended.status == VALID:
+        strict = mended.matched, mended.gold, mended.predicted
+        return dataclasses.replace(row, strict=strict, repaired=True)
+    return dataclasses.replace(row, strict=(0, len(gold.spans()), 0), unusable=True)
+
+
+def _score(number, gold_line, predicted_line, parameters):
+    """Returns the `SentenceBrackets` of two lines, nothing strict in it."""
+    gold = Sentence(gold_line, parameters)
+    predicted = Sentence(predicted_line, parameters)
+    row = SentenceBrackets(number, gold.length)
     error = _broken(gold, predicted)
     if not predicted.words:
         error = error or "the predicted tree has no words"
@@ -270,17 +165,3 @@ def _crossing(gold, predicted):
         )
         for start, end, _ in predicted
     )
-
-
-def percentage(part, whole):
-    """Returns 100 x part / whole, 0 of nothing."""
-    return 100.0 * part / whole if whole else 0.0
-
-
-def _harmonic_mean(one, other):
-    return 2 * one * other / (one + other) if one + other else 0.0
-
-
-def _share(rows, condition):
-    """Returns the percentage of rows for which the condition holds."""
-    return percentage(sum(map(condition, rows)), len(rows))

@@ -144,3 +144,25 @@ def mend_quotes(gold, predicted):
                 gold.put_back(other)
             elif other.place == place and quote.deleted and not other.deleted:
                 predicted.put_back(quote)
+
+
+def balance_end(line):
+    """Returns a line with closing brackets added, or taken off, at its end.
+
+    Args:
+        line: str.
+
+    Returns:
+        str. A line closed too often before its end comes back as it is.
+
+    Example:
+
+    >>> balance_end("(S (A a) (B b"), balance_end("(S (A a)) ) )")
+    ('(S (A a) (B b))', '(S (A a)) ')
+    """
+    depth = 0
+    for place, character in enumerate(line):
+        depth += (character == "(") - (character == ")")
+        if depth < 0:
+            return line if line[place:].strip(") \t\r\n\f\v") else line[:place]
+    return line + ")" * depth

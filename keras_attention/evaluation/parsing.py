@@ -4,12 +4,13 @@ import json
 import pathlib
 import time
 
-from keras_attention.data.linearization import BARE, delinearize, linearize
+from keras_attention.data.linearization import ANY_TAG, BARE, delinearize, linearize
 from keras_attention.data.normalization import normalize_tree, sentence
 from keras_attention.data.tree_corpora import synthetic_trees
 from keras_attention.data.trees import read_trees
 from keras_attention.decoding.translator import Translator
-from keras_attention.evaluation.brackets import percentage, score_brackets
+from keras_attention.evaluation.bracket_summary import percentage
+from keras_attention.evaluation.brackets import score_brackets
 from keras_attention.files import write_atomically
 
 BRACKETS, PREDICTED = "brackets.json", "predicted.trees"
@@ -52,6 +53,7 @@ def evaluate_parsing(
     gives an empty line and is not scored. Gold trees are normalised first
     (`normalize_tree`). To score brackets, both trees carry the gold tags: the scorer
     leaves punctuation out by its tag, and a wrong one would make it drop the sentence.
+    A word without a tag, which would do so too, is tagged `XX` for it.
     The tagging accuracy is that of the predicted tags, punctuation included.
 
     Args:
@@ -64,9 +66,10 @@ def evaluate_parsing(
 
     Returns:
         What `brackets.json` holds: "f1", "recall", "precision", "complete_match",
-        "average_crossing", "no_crossing", "tagging_accuracy" (None for a run without
-        tags), "sentences", "error_sentences", "empty", "repaired" (trees that had to
-        be), "truncated", "seconds", "decoding", "trees", "parameter_file" and the
+        "average_crossing", "no_crossing", "strict_f1" and "unusable_sentences" (as
+        in `BracketSummary`), "tagging_accuracy" (None for a run without tags),
+        "sentences", "error_sentences", "empty", "repaired" (trees that had to be),
+        "truncated", "seconds", "decoding", "trees", "parameter_file" and the
         run's "config".
 
     Raises:
@@ -138,11 +141,12 @@ def _with_tags(tree, tags):
 
 
 def _scores(gold, predicted, parameter_file):
-    lines = [
-        str(_with_tags(tree, _tags(right)))
-        for tree, right in zip(predicted, gold, strict=True)
-    ]
-    result = score_brackets(list(map(str, gold)), lines, parameter_file)
+    tags = [[ANY_TAG if x == BARE else x for x in _tags(tree)] for tree in gold]
+    gold, predicted = (
+        [str(_with_tags(*pair)) for pair in zip(trees, tags, strict=True)]
+        for trees in (gold, predicted)
+    )
+    result = score_brackets(gold, predicted, parameter_file)
     names = (
         "f1",
         "recall",
@@ -151,6 +155,8 @@ def _scores(gold, predicted, parameter_file):
         "average_crossing",
         "no_crossing",
         "error_sentences",
+        "strict_f1",
+        "unusable_sentences",
     )
     return {name: getattr(result, name) for name in names}
 

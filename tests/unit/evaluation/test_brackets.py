@@ -239,31 +239,59 @@ TWO = ["(S (NP the dog) (VP barks))", "(S (NP birds) (VP sing))"]
 
 
 @pytest.mark.parametrize(
-    "second, f1, strict",
+    ("second", "f1", "strict", "repaired", "unusable"),
     [
-        ("(S (NP birds) (VP sing))", 100.0, 100.0),
-        ("(S (NP birds) (VP sing away))", 100.0, 200 / 3),  # other words
-        ("(S (NP birds) (VP sing", 100.0, 200 / 3),  # never closed
-        ("", 100.0, 200 / 3),
+        ("(S (NP birds) (VP sing))", 100.0, 100.0, 0, 0),
+        ("(S (NP birds) (VP sing", 100.0, 100.0, 1, 0),
+        ("(S (NP birds) (VP sing (", 100.0, 100.0, 1, 0),
+        ("(S (NP birds) (VP sing))))", 100.0, 100.0, 1, 0),
+        ("(S (NP birds) (VP sing)) ) \t)", 100.0, 100.0, 1, 0),
+        ("(S (NP birds)) (VP sing", 100.0, 100.0 * 10 / 12, 1, 0),  # 5 of 6 and 6
+        ("(S (NP birds)))) (VP sing)", 100.0, 200 / 3, 0, 1),  # not at its end
+        ("(S (NP birds) (VP sing away))", 100.0, 200 / 3, 0, 1),  # other words
+        ("(S (NP birds) (VP sing away", 100.0, 200 / 3, 0, 1),
+        ("(S (NP birds) (VP sin", 100.0, 200 / 3, 0, 1),
+        ("(S (NP birds) (VP sing)) of", 100.0, 200 / 3, 0, 1),
+        ("", 100.0, 200 / 3, 0, 1),
     ],
 )
-def test_what_is_left_out_of_the_totals_is_missed_in_the_strict_ones(
-    second, f1, strict
+def test_what_is_left_out_of_the_totals_is_mended_or_missed_in_the_strict_ones(
+    second, f1, strict, repaired, unusable
 ):
-    """Precision 3 of 3; recall 3 of 3, and strictly 3 of 6."""
+    """Without the second tree: precision 3 of 3, recall strictly 3 of 6."""
     gold, predicted = map(with_tags, (TWO, [TWO[0], second]))
     result = score_brackets(gold, predicted)
     assert result.f1 == pytest.approx(f1)
     assert result.strict_f1 == pytest.approx(strict)
-    assert result.strict_recall == pytest.approx(100.0 if strict == 100.0 else 50.0)
+    found = result.repaired_sentences, result.unusable_sentences
+    assert found == (repaired, unusable)
+    if unusable:
+        assert (result.strict_recall, result.strict_precision) == (50.0, 100.0)
 
 
-def test_nothing_valid_at_all_is_zero_and_no_nan():
+def test_nothing_usable_at_all_is_zero_and_no_nan():
     result = score_brackets(with_tags(TWO), ["", ""])
     assert result.strict_f1 == result.f1 == 0.0
+    assert result.strict_precision == result.strict_recall == 0.0
+    assert result.unusable_sentences == result.sentences == 2
+
+
+def test_a_mended_tree_is_scored_like_any_other():
+    mended, sound = "(S (NP birds sing", "(S (NP birds sing))"
+    wrong = [
+        score_brackets(with_tags(TWO), with_tags([TWO[0], x])) for x in (mended, sound)
+    ]
+    assert wrong[0].strict_f1 == wrong[1].f1 == pytest.approx(100 * 8 / 11)
+    assert wrong[0].rows[1].matched == 0 and wrong[0].rows[1].strict == (1, 3, 2)
+
+
+def test_a_sentence_without_words_to_compare_is_neither_mended_nor_unusable():
+    result = score_brackets(["(S (. .))", GOLD, "(S (A a)"], ["(S (. !))", GOLD, "(S"])
+    assert (result.repaired_sentences, result.unusable_sentences) == (0, 0)
+    assert result.strict_f1 == 100.0
 
 
 def with_tags(lines):
     """Gives every word a tag, which the program asks for."""
-    words = r"(?<= )([a-z]+)"
+    words = r"(?<= )([a-z]+)"  # "(VP sing" becomes "(VP (X sing)"
     return [re.sub(words, r"(X \1)", line) for line in lines]

@@ -97,6 +97,38 @@ def test_what_no_tree_has_is_repaired_and_counted(evaluated):
     assert 0 < report["f1"] < 100
 
 
+def test_words_without_tags_are_scored_too(evaluated, tmp_path):
+    lines = ["(S (NP (DT the) dog) barks)", "(S (NP big birds) (VP (VB sing) now))"]
+    (tmp_path / "gold").write_text("\n".join(lines))
+    right = "(TOP (S (NP {} () )NP {} )S )TOP"
+    second = "(TOP (S (NP () () )NP (VP VB () )VP )S )TOP"
+    report, written, texts = evaluated([right.format("DT", "()"), second])
+    assert texts == ["the dog barks", "big birds sing now"]
+    assert written[:2] == [f"(TOP {line})" for line in lines]
+    assert (report["f1"], report["error_sentences"]) == (100.0, 0)
+    report, _, _ = evaluated([right.format("()", "NN"), second])
+    assert (report["f1"], report["error_sentences"]) == (100.0, 0)
+    assert report["tagging_accuracy"] == pytest.approx(100 * 5 / 7)
+
+
+def test_an_answer_that_is_no_tree_costs_its_gold_brackets(evaluated, tmp_path):
+    lines = [
+        "(S (NP (X the) (X dog)) (VP (X barks)))",
+        "(S (NP (X birds)) (VP (X sing)))",
+    ]
+    (tmp_path / "gold").write_text("\n".join(lines))
+    first = "(TOP (S (NP X X )NP (VP X )VP )S )TOP"
+    for second, f1 in (
+        ("(TOP (S (NP X )NP (VP X", 100.0),
+        ("(TOP (S (NP X )NP (VP X )VP )S )TOP )S )S", 100.0),
+        ("", 200 / 3),
+    ):
+        report, _, _ = evaluated([first, second])
+        assert report["f1"] == report["strict_f1"] == pytest.approx(f1)
+        assert report["repaired"] == 1 and report["unusable_sentences"] == 0
+    assert evaluated(["", ""])[0]["f1"] == 0.0
+
+
 def test_without_tags_there_is_no_tagging_accuracy(evaluated):
     report, lines, _ = evaluated([" XX ".join(["(TOP", "", ")TOP"])] * 3, tags=False)
     assert report["tagging_accuracy"] is None
