@@ -2,12 +2,15 @@
 
 import contextlib
 import gzip
+import itertools
 import pathlib
 import shutil
 import signal
 import sys
 
 from trainers import _paths
+
+MOST_COMPARED = 1_000  # lines that an export is compared on
 
 
 def end_in_order():
@@ -45,6 +48,14 @@ def lines(source, what):
     opener = gzip.open if source.endswith(".gz") else open
     with _paths.naming_damage(source, what), opener(source, "rb") as stream:
         yield from stream
+
+
+def compared(source):
+    """Returns the texts of --input that an export is compared on, None without it."""
+    if not source:
+        return None
+    first = itertools.islice(lines(source, "--input"), MOST_COMPARED)
+    return [line.rstrip(b"\r\n") for line in first]
 
 
 def count(source):

@@ -14,12 +14,16 @@ _flags.define(
     int,
     "of a request to the signature nbest (default: 16, or its own)",
 )
+_flags.define("input", str, "text to compare, 1 000 lines of it (default: made up)")
 DECODING = _flags.config_flags("decoding", omit=_flags.NOT_EXPORTED)
 
 
 def main():
     """Loads the translator of the run and writes its next version."""
     workdir = _flags.existing_workdir("model.keras", "tokenizer")
+    source = _flags.FLAGS.input
+    if source:
+        _paths.readable(source, "--input")
     directory = _paths.writable_directory(_flags.required("export_dir"), "--export_dir")
 
     _streams.end_in_order()
@@ -29,7 +33,8 @@ def main():
 
     translator = Translator.load(workdir, **DECODING())
     widest = _flags.FLAGS.max_beam_size
-    version = export_saved_model(translator, directory, workdir, widest)
+    texts = _streams.compared(source)
+    version = export_saved_model(translator, directory, workdir, widest, texts)
     logging.info("exported to %s", version)
     print(version)
 

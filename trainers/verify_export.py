@@ -3,8 +3,6 @@
 python -m trainers.verify_export --version_dir saved_models/a/1 --workdir runs/a
 """
 
-import itertools
-
 from absl import app, logging
 
 from trainers import _flags, _paths, _streams
@@ -13,7 +11,6 @@ _flags.workdir()
 _flags.define("version_dir", str, "saved_models/NAME/VERSION, the folder to check")
 _flags.define("input", str, "text to compare, 1 000 lines of it (default: made up)")
 _flags.define("package", str, "folder of another TensorFlow to run it with")
-MOST_LINES = 1_000
 
 
 def main():
@@ -35,10 +32,7 @@ def main():
     from keras_attention.export.verify import verify_saved_model
 
     translator = _translator(version, values["workdir"]) if values["workdir"] else None
-    texts = None
-    if values["input"]:
-        lines = _streams.lines(values["input"], "--input")
-        texts = [x.rstrip(b"\r\n") for x in itertools.islice(lines, MOST_LINES)]
+    texts = _streams.compared(values["input"])
     report = verify_saved_model(version, translator, texts, values["package"])
     logging.info(
         "loaded by TensorFlow %s in %.1f s", report.engine, report.load_seconds

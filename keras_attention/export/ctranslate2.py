@@ -40,7 +40,9 @@ def export_ctranslate2(translator, directory, quantization="float32"):
 
     On 500 sentences of Multi30k (val, alpha 0) all greedy translations were equal, and
     98.0 % of those of beam 4, scores within 2.3e-5; in the ten others the last rule
-    made this package find the likelier one.
+    made this package find the likelier one. No setting of the engine changes that:
+    `patience` of 1.5, 2 or 4 finds the same 98.0 %, and a wider beam searches further
+    (89.6 % equal at 5, 83.6 % at 8).
 
     The table of positions is finite there: it has as many rows as the longest source
     and the longest translation of `translator.decoding_config` need, and the engine

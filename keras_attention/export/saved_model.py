@@ -18,14 +18,12 @@ from keras_attention.export.verify import verify_saved_model
 from keras_attention.export.warmup import (
     signature_inputs,
     warmup_requests,
-    warmup_texts,
     write_warmup,
 )
 from keras_attention.files import flush_to_disk
 
 _LOGGER = logging.getLogger(__name__)
 _DIGITS = 18  # of a version
-COMPARED_LENGTHS = range(2, 30, 4)  # pieces; `ka-verify-export` compares a thousand
 # --enable_batching --enable_per_model_batching_parameters of a server read this file.
 BATCHING = "batching_params.pbtxt"
 BATCHING_PARAMETERS = """\
@@ -40,7 +38,9 @@ enable_large_batch_splitting { value: false }
 """
 
 
-def export_saved_model(translator, directory, workdir=None, max_beam_size=None):
+def export_saved_model(
+    translator, directory, workdir=None, max_beam_size=None, texts=None
+):
     """Writes `<directory>/<n+1>`, a SavedModel for TensorFlow Serving.
 
     The signature `serving_default` takes `text` (B,) string and returns
@@ -52,7 +52,7 @@ def export_saved_model(translator, directory, workdir=None, max_beam_size=None):
     parameters, and `manifest.json`.
 
     n is the highest version that is there, 0 if none. The folder is finished and
-    checked, also against what `translator` says of a few texts, under a name that no
+    checked, also against what `translator` says of 1 000 texts, under a name that no
     server takes for a version, then renamed: a version is whole or absent, also when
     the export is killed, and none is ever overwritten.
 
@@ -62,6 +62,8 @@ def export_saved_model(translator, directory, workdir=None, max_beam_size=None):
         workdir: of the run, whose BLEU and averaged steps the manifest then tells.
         max_beam_size: of a request to `nbest`; None = 16, or the translator's own beam
             where that is wider, as a parser's is.
+        texts: list of str or bytes that are translated by both and compared, of which
+            the first 1 000 count; None = 1 000 made up of the tokenizer's pieces.
 
     Returns:
         `pathlib.Path` of the new version.
@@ -105,7 +107,6 @@ def export_saved_model(translator, directory, workdir=None, max_beam_size=None):
         write_manifest(translator, inputs, folder, workdir)
         check_self_contained(folder, _private_folders(directory, folder))
         _LOGGER.info("written; the C++ engine loads it and is compared")
-        texts = warmup_texts(translator.tokenizer, COMPARED_LENGTHS)
         verify_saved_model(folder, translator, texts)
         flush_folder(folder)
         return _publish(folder, directory)

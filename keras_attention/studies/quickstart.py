@@ -95,9 +95,10 @@ def quickstart(
     _say(started, _score("held-out, new combinations of clauses", novel_report))
     report = _evaluate(workdir, "test", examples)
     _say(started, _score("held-out", report))
-    version = export_saved_model(Translator.load(workdir), export_dir)
+    sources = [example.source for example in examples]
+    version = export_saved_model(Translator.load(workdir), export_dir, texts=sources)
     _say(started, f"exported to {version}")
-    translations = served_translations(version, [e.source for e in examples[:5]])
+    translations = served_translations(version, sources[:5])
     _say(started, "translated through the export, in a process without this package:")
     for source, translation in translations.items():
         print(f"    {source}\n    -> {translation}")

@@ -176,10 +176,13 @@ def test_translate_keeps_the_old_output_until_the_new_one_is_whole(
 
 
 @pytest.mark.slow
-def test_export_translation_is_served_without_the_package(workdir, tmp_path, capsys):
+def test_export_translation_is_served_without_the_package(
+    workdir, corpus, tmp_path, capsys
+):
     from keras_attention.studies.quickstart import served_translations
 
-    call(export_translation, workdir=str(workdir), export_dir=str(tmp_path / "model"))
+    folders = {"workdir": str(workdir), "export_dir": str(tmp_path / "model")}
+    call(export_translation, **folders, input=str(corpus[0]))
     version = tmp_path / "model" / "1"
     assert capsys.readouterr().out == f"{version}\n"
     sources = [source for source, _ in PAIRS]
@@ -253,6 +256,17 @@ def test_wrong_flags(run_binary, name, arguments, code, text):
     found_code, line = failure(run_binary, name, *arguments)
     assert found_code == code
     assert text in line
+
+
+def test_the_texts_that_an_export_is_compared_on_are_missing(run_binary, tmp_path):
+    for name in ("model.keras", "tokenizer", "config.json"):
+        (tmp_path / name).mkdir()
+    folders = [f"--workdir={tmp_path}", f"--export_dir={tmp_path / 'models'}"]
+    missing = f"--input={tmp_path / 'missing.en'}"
+    code, line = failure(run_binary, "export_translation", *folders, missing)
+    assert code == 1
+    assert "--input" in line and "no such file" in line and "missing.en" in line
+    assert not (tmp_path / "models").exists()
 
 
 @pytest.mark.parametrize("name", ["learn_vocabulary", "train_translation"])

@@ -216,8 +216,10 @@ def test_a_version_that_is_not_whole_leaves_the_old_one(versions, version):
     versions(1)
     with process.serving(*POLL, model=versions.folder) as server:
         with connected(server) as client, Load(server, threads=1) as load:
+            staged = versions.folder.parent / "damaged"
             without = shutil.ignore_patterns("variables")
-            shutil.copytree(version, versions.folder / "2", ignore=without)
+            shutil.copytree(version, staged, ignore=without)
+            staged.rename(versions.folder / "2")  # at once: the server polls meanwhile
             assert "Could not find variable" in wait_for(client, 2, "END")
             for number, name in enumerate(
                 (
@@ -227,7 +229,6 @@ def test_a_version_that_is_not_whole_leaves_the_old_one(versions, version):
                 ),
                 start=3,
             ):
-                staged = versions.folder.parent / "damaged"
                 shutil.copytree(version, staged)
                 content = bytearray((staged / name).read_bytes())
                 content[len(content) // 2] ^= 0x55
