@@ -3,7 +3,7 @@
 import contextlib
 import pathlib
 import shutil
-import tempfile
+import uuid
 
 from keras_attention.decoding.translator import Translator
 from keras_attention.files import flush_to_disk
@@ -26,8 +26,9 @@ def unfinished_folder(directory):
     >>> [path.name for path in home.iterdir()]
     ['1']
     """
-    folder = pathlib.Path(tempfile.mkdtemp(prefix=".unfinished-", dir=directory))
-    folder.chmod(0o755)  # mkdtemp lets nobody else in, and a server is another user
+    # With the umask of the user: a server is another one, whom mkdtemp would lock out.
+    folder = pathlib.Path(directory) / f".unfinished-{uuid.uuid4().hex}"
+    folder.mkdir()
     try:
         yield folder
     finally:
@@ -35,8 +36,13 @@ def unfinished_folder(directory):
 
 
 def flush_folder(folder):
-    """Waits until the disk holds every file, so that a crash cannot halve one."""
+    """Waits until the disk holds every file, so that a crash cannot halve one.
+
+    TensorFlow makes folders that no group may write to; the umask decides here too.
+    """
     for path in (*folder.rglob("*"), folder):
+        if path.is_dir():
+            path.chmod(folder.stat().st_mode)
         flush_to_disk(path)
 
 

@@ -46,6 +46,8 @@ class TensorBoardLog:
         """
         for path in sorted(self.directory.glob(EVENTS)):
             truncate_events(path, step if step > 0 else -1, validated)
+        # TensorFlow would make it without the rights that a umask leaves to the group.
+        self.directory.mkdir(parents=True, exist_ok=True)
         self._writer = tf.summary.create_file_writer(str(self.directory))
 
     def scalars(self, group, step, values):

@@ -75,9 +75,18 @@ def test_versions_count_up_from_what_is_there(quick, translator, tmp_path):
     assert (directory / "1" / "saved_model.pb").is_file()
 
 
-def test_another_user_may_read_a_version(quick, translator, tmp_path):
+@pytest.fixture(params=[0o002, 0o022, 0o027], ids=oct)
+def umask(request):
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+def test_who_may_read_a_version_is_the_users_to_say(quick, translator, tmp_path, umask):
     version = export_saved_model(translator, tmp_path)
-    assert version.stat().st_mode & 0o777 == 0o755
+    for path in (version, *version.rglob("*")):
+        whole = 0o777 if path.is_dir() else 0o666
+        assert path.stat().st_mode & 0o777 == whole & ~umask, path
 
 
 def test_a_number_taken_in_the_meantime_is_passed_over(
