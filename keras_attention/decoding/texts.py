@@ -2,6 +2,7 @@
 
 import numpy as np
 import tensorflow as tf
+from absl import logging
 
 from keras_attention.data.text import to_bytes
 from keras_attention.vocabulary import END_ID, PAD_ID
@@ -13,6 +14,7 @@ USUAL_BEAMS = 4  # more of them get fewer rows
 # What is split into pieces of a text that has more than enough of them. The time of
 # normalising grows with the square of a run of combining marks: 0.2 s for this one.
 LEAST_BYTES, BYTES_A_PIECE = 1 << 17, 16
+MOST_NAMED = 10  # lines of a warning
 
 
 def check_texts(name, texts):
@@ -135,3 +137,42 @@ def batches(cells, budget, most_rows=MOST_ROWS):
         rows = min(max(1, budget // int(cells[order[0]])), most_rows)
         yield order[:rows]
         order = order[rows:]
+
+
+def warn_of_cuts(lengths, most, first_line):
+    """Warns of every source of too many pieces, by the number of its line.
+
+    Args:
+        lengths: (B,) integers, pieces before any cut.
+        most: int, pieces that are read.
+        first_line: number of the first source.
+
+    Returns:
+        (B,) bool, whether pieces were cut off.
+    """
+    for row in np.flatnonzero(lengths > most):
+        logging.warning(
+            "Line %d: the source has %d pieces and was cut at %d.",
+            first_line + row,
+            lengths[row],
+            most,
+        )
+    return lengths > most
+
+
+def warn_of_nothing(cells, first_line):
+    """Warns of the sources that are not searched, by the numbers of their lines.
+
+    Args:
+        cells: (B,) integers, 0 for a source without pieces.
+        first_line: number of the first source.
+    """
+    lines = first_line + np.flatnonzero(cells == 0)
+    if lines.size:
+        more = lines.size - MOST_NAMED
+        logging.warning(
+            "%s %s%s: the source has no text, so its translation is empty.",
+            "Lines" if lines.size > 1 else "Line",
+            ", ".join(map(str, lines[:MOST_NAMED])),
+            f" and {more} more" if more > 0 else "",
+        )

@@ -2,7 +2,6 @@
 
 import numpy as np
 import tensorflow as tf
-from absl import logging
 
 from keras_attention.config import DecodingConfig
 from keras_attention.decoding.details import add_details
@@ -19,6 +18,8 @@ from keras_attention.decoding.texts import (
     dense,
     most_rows,
     shorten,
+    warn_of_cuts,
+    warn_of_nothing,
 )
 from keras_attention.decoding.translation import (
     Hypothesis,
@@ -183,7 +184,7 @@ class Translator:
         if not sources:
             return []
         source_ids, source_lengths = self._encode(sources)
-        self._warn_of_cuts(source_lengths.numpy(), first_line)
+        warn_of_cuts(source_lengths.numpy(), self.most_pieces(), first_line)
         label_ids = self.tokenizer.tokenize_targets(targets)
         lengths, table = label_ids.row_lengths().numpy(), self.model.max_decoding_length
         check_fits(lengths, table, first_line - 1)
@@ -235,10 +236,11 @@ class Translator:
         if prefixes is not None:
             prefix_ids = self._encode_prefixes(prefixes, config, first_line - 1)
         lengths = lengths.numpy()
-        truncated = self._warn_of_cuts(lengths, first_line, config)
+        truncated = warn_of_cuts(lengths, self.most_pieces(config), first_line)
         found = [NOTHING] * len(texts)
         cells = source_ids.row_lengths().numpy()
         cells = np.where(cells > 1, cells, 0)  # END alone is not searched
+        warn_of_nothing(cells, first_line)
         for rows in batches(cells, config.batch_tokens, most_rows(config)):
             if before_batch is not None:
                 before_batch()
@@ -284,14 +286,3 @@ class Translator:
         lengths = tf.cast(pieces.row_lengths(), tf.int32)
         lengths = tf.where(cut, tf.maximum(lengths, most + 1), lengths)
         return append_end(pieces[:, :most]), lengths
-
-    def _warn_of_cuts(self, lengths, first_line, config=None):
-        most = self.most_pieces(config)
-        for row in np.flatnonzero(lengths > most):
-            logging.warning(
-                "Line %d: the source has %d pieces and was cut at %d.",
-                first_line + row,
-                lengths[row],
-                most,
-            )
-        return lengths > most

@@ -188,6 +188,38 @@ def test_a_line_out_for_every_line_in(translator):
     assert list(translator.translate_lines(["\ufeffone"])) == ["one"]
 
 
+def test_lines_that_are_not_searched_or_cut_are_named(translator, caplog):
+    lines = ["one", "", "the dog " * 30, "   ", b"\xff", "aa aa", "two dogs"]
+    with caplog.at_level("WARNING", logger="absl"):
+        found = list(translator.translate_lines(lines, window=3))
+    assert [found[row] for row in (1, 3, 4)] == [""] * 3
+    nothing = "the source has no text, so its translation is empty."
+    said = [record.getMessage() for record in caplog.records]
+    assert len(said) == 3
+    assert said[0].startswith("Line 3: ") and "was cut at 20" in said[0]
+    assert said[1:] == [f"Line 2: {nothing}", f"Lines 4, 5: {nothing}"]
+
+
+def test_many_lines_without_text_are_one_warning(translator, caplog):
+    with caplog.at_level("WARNING", logger="absl"):
+        assert translator.translate([""] * 300, first_line=11)[-1].text == ""
+    (record,) = caplog.records
+    named = ", ".join(str(number) for number in range(11, 21))
+    assert record.getMessage().startswith(f"Lines {named} and 290 more: the source")
+
+
+def test_a_source_is_cut_in_front_of_its_end():
+    letters = SubwordTokenizer.learn_from_lines(
+        [f"{a} {b}" for a in "abcdef" for b in "abcdef"], 17
+    )
+    texts = ["a b c d e f a b c d", "a b c d e", "a b c d e f"]
+    pieces = letters.tokenize(texts).to_list()
+    assert [len(row) for row in pieces] == [10, 5, 6]
+    source_ids, truncated = copier(letters, max_source_length=5).encode(texts)
+    assert source_ids.numpy().tolist() == [[*row[:5], END_ID] for row in pieces]
+    assert truncated.numpy().tolist() == [True, False, True]
+
+
 def test_lines_are_read_window_by_window(translator, caplog):
     read = []
 
@@ -347,7 +379,7 @@ def test_a_workdir_that_is_no_run_is_refused(workdir, tmp_path):
     config = tmp_path / "config.json"
     for content in ("{", "{}", "[]"):
         config.write_text(content)
-        with pytest.raises(ValueError, match="configuration of a run, with a part"):
+        with pytest.raises(ValueError, match="configuration of a run, with objects"):
             Translator.load(tmp_path)
     config.write_text((workdir / "config.json").read_text())
     with pytest.raises(ValueError, match="tokenizer"):
