@@ -75,8 +75,10 @@ def read_scan(path):
     content = pathlib.Path(path).read_bytes()
     if content[:2] == b"\x1f\x8b":
         content = gzip.decompress(content)
-    pairs = []
-    for number, line in enumerate(content.decode("utf-8").splitlines(), start=1):
+    pairs, lines = [], content.decode("utf-8").split("\n")
+    if not lines[-1]:
+        lines.pop()
+    for number, line in enumerate(lines, start=1):
         command, found, actions = line.partition(" OUT: ")
         if not command.startswith("IN: ") or not found or not actions.strip():
             raise ValueError(

@@ -36,6 +36,13 @@ def test_scan_is_read_plain_and_packed(scan):
     assert task_pairs("scan-jump", scan) == (PAIRS, {"test": PAIRS})
 
 
+@pytest.mark.parametrize("last", ["", "\n"])
+def test_only_line_feeds_end_a_pair(tmp_path, last):
+    text = "IN: a\x0bb OUT: A\u2028B\r\nIN: c OUT: C\x85D"
+    (tmp_path / "x").write_bytes((text + last).encode())
+    assert read_scan(tmp_path / "x") == [("a\x0bb", "A\u2028B"), ("c", "C\x85D")]
+
+
 @pytest.mark.parametrize(
     "text, pattern",
     [
