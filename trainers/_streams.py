@@ -10,6 +10,7 @@ import sys
 
 from trainers import _paths
 
+MOST_LINE_BYTES = 1 << 28  # a few megabytes of gzip can unpack to far more
 MOST_COMPARED = 1_000  # lines that an export is compared on
 
 
@@ -44,10 +45,17 @@ def checked_input(source):
 def lines(source, what):
     """Yields the lines of a file, plain or .gz, or of stdin where `source` is None."""
     if not source:
-        return (yield from sys.stdin.buffer)
+        return (yield from _bounded(sys.stdin.buffer, "stdin"))
     opener = gzip.open if source.endswith(".gz") else open
     with _paths.naming_damage(source, what), opener(source, "rb") as stream:
-        yield from stream
+        yield from _bounded(stream, f"{what}: {source}")
+
+
+def _bounded(stream, name):
+    while line := stream.readline(MOST_LINE_BYTES + 1):
+        if len(line) > MOST_LINE_BYTES:
+            raise ValueError(f"{name} has a line of more than {MOST_LINE_BYTES} bytes")
+        yield line
 
 
 def compared(source):

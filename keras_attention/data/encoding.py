@@ -9,6 +9,8 @@ import numpy as np
 
 from keras_attention.data.encoded import EncodedCorpus
 
+REASONS = ("empty", "source_too_long", "target_too_long")  # why a pair is dropped
+
 
 class TokenBlock(NamedTuple):
     """Some pairs of a corpus as ids.
@@ -80,11 +82,12 @@ def encoded_blocks(corpus, tokenizer, max_source_length, max_target_length):
         empty = (lengths[0] == 0) | (lengths[1] == 0)
         long_source = ~empty & (lengths[0] > max_source_length)
         long_target = ~empty & ~long_source & (lengths[1] > max_target_length)
-        dropped = {
-            "empty": int(empty.sum()) + texts.empty,
-            "source_too_long": int(long_source.sum()),
-            "target_too_long": int(long_target.sum()),
-        }
+        numbers = (
+            int(empty.sum()) + texts.empty,
+            int(long_source.sum()),
+            int(long_target.sum()),
+        )
+        dropped = dict(zip(REASONS, numbers, strict=True))
         keep = ~(empty | long_source | long_target)
         arrays = [
             array[mask]

@@ -12,6 +12,8 @@ import zlib
 from typing import NamedTuple
 
 BLOCK_BYTES = 1 << 20
+# A few megabytes of gzip can unpack to terabytes without a line feed.
+MOST_LINE_BYTES = 1 << 28
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -42,7 +44,8 @@ def read_lines(path):
         list of str, without line ends.
 
     Raises:
-        ValueError: the file is missing, unreadable or damaged; the path is named.
+        ValueError: the file is missing, unreadable or damaged, or a line has more than
+            256 MiB; the path is named.
     """
     return list(iterate_lines(path))
 
@@ -59,14 +62,20 @@ def iterate_lines(path):
     Raises:
         ValueError: as `read_lines`, when the iterator gets there.
     """
-    parts, start = [], _BYTE_ORDER_MARK
+    parts, start, size = [], _BYTE_ORDER_MARK, 0
     for block in _byte_blocks(path):
         cut = block.rfind(b"\n") + 1
         if cut:
             text = b"".join([*parts, block[:cut]]).removeprefix(start)
             yield from _split(text)
-            parts, start = [], b""
+            parts, start, size = [], b"", 0
         parts.append(block[cut:])
+        size += len(parts[-1])
+        if size > MOST_LINE_BYTES:
+            raise ValueError(
+                f"Expected lines of at most {MOST_LINE_BYTES} bytes. Received: "
+                f"{os.fspath(path)} with a longer one. Is it text, with line feeds?"
+            )
     rest = b"".join(parts).removeprefix(start)
     if rest:
         yield from _split(rest + b"\n")

@@ -14,8 +14,13 @@ import warnings
 import numpy as np
 
 from keras_attention.data.encoded import EncodedCorpus
-from keras_attention.data.encoding import check_pairs_left, encoded_blocks, token_dtype
-from keras_attention.files import delete_leftovers, flush_to_disk
+from keras_attention.data.encoding import (
+    REASONS,
+    check_pairs_left,
+    encoded_blocks,
+    token_dtype,
+)
+from keras_attention.files import delete_leftovers, flush_to_disk, parse_object
 
 FORMAT = 1  # another number makes every run tokenize anew
 FACTS = "facts.json"
@@ -59,7 +64,7 @@ def encode_files(
     dtype = token_dtype(tokenizer)
     place = directory / _key(files, tokenizer, maxima)
     if place.exists():
-        encoded = _read(place, dtype)
+        encoded = _read(place, dtype, len(files))
         if encoded is not None:
             return encoded
         warnings.warn(f"{place} is damaged; the text is tokenized anew.", stacklevel=2)
@@ -157,11 +162,15 @@ def _facts(encoded):
     }
 
 
-def _read(place, dtype):
+def _read(place, dtype, lines):
     """Returns the corpus of a directory, or None if it is not what was written."""
     try:
-        facts = json.loads((place / FACTS).read_text("utf-8"))
+        facts = parse_object((place / FACTS).read_bytes())
         encoded = _mapped(place, dtype, facts["dropped"])
-    except (OSError, ValueError, KeyError, TypeError):  # missing, cut short, not JSON
+        counts = [encoded.num_pairs, *facts["dropped"].values()]
+    except (OSError, ValueError, KeyError, AttributeError):  # missing, cut, not JSON
         return None
-    return encoded if _facts(encoded) == facts else None
+    whole = all(type(count) is int and count >= 0 for count in counts)
+    # What was dropped has no sum of its own; all counts together are the lines.
+    whole = whole and set(facts["dropped"]) <= {*REASONS} and sum(counts) == lines
+    return encoded if whole and _facts(encoded) == facts else None

@@ -11,7 +11,7 @@ from keras_attention.data import sentencepieces, wordpieces
 from keras_attention.data.lines import iterate_lines
 from keras_attention.data.symbols import TextAndSymbols, check_symbols
 from keras_attention.data.tokenizer_base import Tokenizer, joint_sha256
-from keras_attention.files import write_atomically
+from keras_attention.files import parse_object, write_atomically
 from keras_attention.vocabulary import END_ID
 
 CONFIG_FILE = "tokenizer.json"
@@ -172,17 +172,25 @@ def _check_kind(kind):
 def _read_config(path):
     content = _read(path)
     try:
-        config = json.loads(content)
-        complete = config["kind"] in TOKENIZER_KINDS and config["sha256"]
-        complete = complete and all(isinstance(x, str) for x in _symbols(config))
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} is not a tokenizer configuration.") from error
-    if not complete:
+        config = parse_object(content)
+    except ValueError as error:
+        raise ValueError(
+            f"{path} is not a tokenizer configuration. Expected what "
+            f"SubwordTokenizer.save wrote. Received: {error}. Restore the file."
+        ) from error
+    symbols = config.get("symbols", [])
+    complete = config.get("kind") in TOKENIZER_KINDS and config.get("sha256")
+    if not (complete and isinstance(symbols, list) and _are_texts(symbols)):
         raise ValueError(
             f"{path} must name a kind among {', '.join(TOKENIZER_KINDS)} and a "
-            f"sha256. Received: {config}."
+            f"sha256. Symbols, if any, are a list of texts. Received: "
+            f"{str(config)[:200]}. Restore the file."
         )
     return config
+
+
+def _are_texts(values):
+    return all(isinstance(value, str) for value in values)
 
 
 def _symbols(config):

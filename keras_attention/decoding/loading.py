@@ -1,29 +1,23 @@
 """What translation needs of the directory of a run."""
 
-import json
 import pathlib
-import zipfile
-import zlib
 
 import keras
 
 from keras_attention.config import DecodingConfig
 from keras_attention.data.tokenizer import SubwordTokenizer
 from keras_attention.decoding.ensemble import Ensemble
-from keras_attention.models.transformer import Transformer
+from keras_attention.decoding.model_files import (
+    DAMAGE,
+    check_finite,
+    is_transformer,
+    read_model_config,
+)
+from keras_attention.files import parse_object
 
 # What Keras raises for a model file that is cut short or changed.
-_DAMAGE = (
-    OSError,
-    EOFError,
-    ValueError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    RuntimeError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
+_DAMAGE = (*DAMAGE, LookupError, TypeError, AttributeError)
+_MOST_SAID = 300  # Keras spells whole configurations
 
 
 def load_parts(workdir):
@@ -37,7 +31,7 @@ def load_parts(workdir):
             tokenizer is not the one that the model was trained with.
     """
     workdir = pathlib.Path(workdir)
-    config, recorded = _read_config(workdir / "config.json")
+    config, recorded = _read_config(workdir)
     tokenizer = SubwordTokenizer.load(workdir / "tokenizer")
     if recorded not in (None, tokenizer.sha256):  # None: not recorded
         raise ValueError(
@@ -88,34 +82,68 @@ def load_transformer(path):
         ValueError: the file is damaged, or holds another kind of model.
     """
     try:
+        record = read_model_config(path)
+        if not is_transformer(record):
+            raise _OtherModel(record.get("class_name"))
         model = keras.models.load_model(path, compile=False)
+        check_finite(model)
+    except _OtherModel as error:
+        raise ValueError(
+            f"{path} must hold a Transformer. Received: {error}. "
+            "Pass the workdir of a run of this package."
+        ) from error
     except _DAMAGE as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise ValueError(
             f"{path} must be a model that Keras can read. Received: a damaged file "
-            f"({type(error).__name__}: {error}). Average the checkpoints of its run "
-            "again."
+            f"({reason[:_MOST_SAID]}). Average the checkpoints of its run again."
         ) from error
-    if not isinstance(model, Transformer):
-        raise ValueError(
-            f"{path} must hold a Transformer. Received: {type(model).__name__}. "
-            "Pass the workdir of a run of this package."
-        )
     return model
 
 
-def _read_config(path):
-    # -> (how to search, sha256 of the tokenizer or None)
+class _OtherModel(Exception):
+    """A whole file, of something else than a `Transformer`."""
+
+
+def read_record(workdir):
+    """Returns what `config.json` of a run says, as a dictionary.
+
+    Its parts "decoding" and "data", and in that "sources" if there are some, are
+    dictionaries; what they hold is not checked.
+
+    Raises:
+        ValueError: the file is missing, unreadable or damaged.
+    """
+    path = pathlib.Path(workdir) / "config.json"
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        decoding = DecodingConfig.from_dict(record["decoding"])
-        return decoding, record.get("data", {}).get("tokenizer_sha256")
+        record = parse_object(path.read_bytes())
     except OSError as error:
         raise ValueError(
             f"A run to translate with must hold a readable {path.name}. Received: "
             f"{path} ({error.strerror}). Pass the workdir of a run."
         ) from error
-    except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(
-            f"{path} must be the configuration of a run, with a part `decoding`. "
-            f"Received: {error!r}. Mend it or pass another workdir."
-        ) from error
+    except ValueError as error:
+        raise _no_config(path, error) from error
+    parts = [record.get("decoding"), record.get("data", {})]
+    if all(isinstance(part, dict) for part in parts):
+        parts.append(parts[1].get("sources") or {})
+    if not all(isinstance(part, dict) for part in parts):
+        raise _no_config(path, f"parts {', '.join(sorted(record)) or 'of no name'}")
+    return record
+
+
+def _read_config(workdir):
+    # -> (how to search, sha256 of the tokenizer or None)
+    record = read_record(workdir)
+    try:
+        decoding = DecodingConfig.from_dict(record["decoding"])
+    except TypeError as error:  # of a value that is no field's, such as a null
+        raise _no_config(pathlib.Path(workdir) / "config.json", error) from error
+    return decoding, record.get("data", {}).get("tokenizer_sha256")
+
+
+def _no_config(path, received):
+    return ValueError(
+        f"{path} must be the configuration of a run, with objects `decoding` and "
+        f"`data`. Received: {received}. Mend it or pass another workdir."
+    )

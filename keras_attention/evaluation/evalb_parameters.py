@@ -12,6 +12,7 @@ _PAIRS = {"EQ_LABEL": "equal_labels", "EQ_WORD": "equal_words"}
 _NUMBERS = {"CUTOFF_LEN": "cutoff_length", "LABELED": "labelled"}
 # Known to EVALB, without a meaning here: nothing stops at the n-th error.
 _UNUSED = ("DEBUG", "MAX_ERROR")
+_MOST_DIGITS = 18  # of a number; 64 bits hold it
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,7 +114,8 @@ def _set(found, keyword, values, where):
     else:
         known = ", ".join([*_LISTS, *_PAIRS, *_NUMBERS, *_UNUSED])
         raise ValueError(
-            f"Expected one of the keywords {known}. Received: {keyword!r} ({where})."
+            f"Expected one of the keywords {known}. Received: {keyword[:80]!r} "
+            f"({where})."
         )
 
 
@@ -121,14 +123,18 @@ def _expect(values, count, keyword, where):
     if len(values) != count:
         raise ValueError(
             f"{keyword} takes {count} value{'s' if count > 1 else ''}. Received: "
-            f"{' '.join(values) or 'none'} ({where})."
+            f"{' '.join(values)[:80] or 'none'} ({where})."
         )
 
 
 def _number(value, keyword, where):
     allowed = (0, 1) if keyword == "LABELED" else None
-    number = int(value) if value.isascii() and value.isdecimal() else None
+    digits = value.isascii() and value.isdecimal() and len(value) <= _MOST_DIGITS
+    number = int(value) if digits else None
     if number is None or (allowed and number not in allowed):
-        expected = "0 or 1" if allowed else "a whole number of at least 0"
-        raise ValueError(f"{keyword} takes {expected}. Received: {value} ({where}).")
+        whole = f"a whole number of at least 0, up to {_MOST_DIGITS} digits"
+        expected = "0 or 1" if allowed else whole
+        raise ValueError(
+            f"{keyword} takes {expected}. Received: {value[:80]} ({where})."
+        )
     return number

@@ -8,6 +8,7 @@ from keras_attention.data.linearization import ANY_TAG, BARE, delinearize, linea
 from keras_attention.data.normalization import normalize_tree, sentence
 from keras_attention.data.tree_corpora import synthetic_trees
 from keras_attention.data.trees import read_trees
+from keras_attention.decoding.loading import read_record
 from keras_attention.decoding.translator import Translator
 from keras_attention.evaluation.bracket_summary import percentage
 from keras_attention.evaluation.brackets import score_brackets
@@ -88,7 +89,7 @@ def evaluate_parsing(
     texts = [str(next(lines)) if tree is not None else "" for tree in gold]
     output = pathlib.Path(output or workdir / PREDICTED)
     write_atomically(output, "".join(f"{text}\n" for text in texts))
-    config = json.loads((workdir / "config.json").read_text(encoding="utf-8"))
+    config = read_record(workdir)
     report = {
         **_scores(scored, predicted, parameter_file),
         "tagging_accuracy": _tagging_accuracy(scored, predicted, config),
@@ -164,7 +165,8 @@ def _scores(gold, predicted, parameter_file):
 def _tagging_accuracy(gold, predicted, config):
     """Percentage of words whose predicted tag is that of the gold tree, or None."""
     sources = config.get("data", {}).get("sources") or {}
-    if not sources.get("trees", {}).get("tags", True):
+    trees = sources.get("trees", {})
+    if isinstance(trees, dict) and not trees.get("tags", True):
         return None
     right = total = 0
     for one, other in zip(gold, predicted, strict=True):

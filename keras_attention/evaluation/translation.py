@@ -7,15 +7,16 @@ import time
 
 from keras_attention.checks import check_choice
 from keras_attention.data.corpora import read_lines
+from keras_attention.decoding.loading import read_record
 from keras_attention.decoding.translator import Translator
 from keras_attention.evaluation.corpus_bleu import corpus_bleu
 from keras_attention.evaluation.moses_tokenizer import LANGUAGES
 from keras_attention.evaluation.tokenized_bleu import tokenized_bleu
 from keras_attention.evaluation.training_cost import training_cost
-from keras_attention.files import write_atomically
+from keras_attention.files import parse_object, write_atomically
 
 BLEU = "bleu.json"
-CONFIG, METRICS = "config.json", "metrics.jsonl"
+METRICS = "metrics.jsonl"
 
 
 def evaluate_translation(
@@ -61,7 +62,7 @@ def evaluate_translation(
             f"{', '.join(map(str, source_files))} without a line."
         )
     workdir = pathlib.Path(workdir)
-    config = json.loads((workdir / CONFIG).read_text(encoding="utf-8"))
+    config = read_record(workdir)
     language = _target_language(target_language, config)
     cost = _cost(workdir, config, sustained_flops)
     translator = Translator.load(workdir, **decoding)
@@ -100,7 +101,9 @@ def _target_language(wanted, config):
 def _cost(workdir, config, sustained_flops):
     """Returns the `training_cost` of a run, or None if it is not known."""
     record = _newest_record(workdir / METRICS)
-    if record is None or "devices" not in config:
+    data = config.get("data", {})
+    known = [config.get("devices"), data.get("update_flops")]
+    if record is None or not all(map(_is_number, known)):
         return None
     return training_cost(config, record, sustained_flops)
 
@@ -109,12 +112,16 @@ def _newest_record(path):
     """Returns the newest record of a run that tells its minutes, or None."""
     for line in reversed(read_lines(path)) if path.exists() else ():
         try:
-            record = json.loads(line)
-        except json.JSONDecodeError:  # the run goes on and is writing it
+            record = parse_object(line, finite=False)
+        except ValueError:  # the run goes on and is writing it
             continue
-        if "minutes" in record:
+        if _is_number(record.get("minutes")) and _is_number(record.get("step")):
             return record
     return None
+
+
+def _is_number(value):
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _read_beside(source_files, reference_files):

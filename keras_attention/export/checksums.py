@@ -1,7 +1,6 @@
 """Whether the files of a version are those that its manifest speaks of."""
 
 import hashlib
-import json
 import pathlib
 
 import tensorflow as tf
@@ -9,6 +8,7 @@ import tensorflow as tf
 from keras_attention.data.tokenizer_base import joint_sha256
 from keras_attention.decoding_config import DecodingConfig
 from keras_attention.export.guard import read_saved_model
+from keras_attention.files import parse_object
 
 MANIFEST, VARIABLES = "manifest.json", "variables"
 TOKENIZER_OP = "SentencepieceOp"
@@ -89,7 +89,7 @@ def read_manifest(directory):
     if not path.is_file():
         return {}
     try:
-        manifest = json.loads(path.read_bytes())
+        manifest = parse_object(path.read_bytes())
         for part in ("files", "decoding", *_FOUND):
             manifest.get(part, {}).items()
     except (ValueError, AttributeError) as error:

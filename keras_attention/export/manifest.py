@@ -5,6 +5,7 @@ import json
 import pathlib
 
 from keras_attention.export.checksums import MANIFEST, files_sha256, weights_sha256
+from keras_attention.files import parse_object
 
 _PACKAGES = ("keras_attention", "tensorflow", "tensorflow-text", "keras")
 
@@ -17,6 +18,9 @@ def write_manifest(translator, signatures, folder, workdir=None):
         signatures: the names of its signatures.
         folder: of the version.
         workdir: of the run, for its averaged steps and its BLEU; None = not told.
+
+    Raises:
+        ValueError: `metrics.jsonl` or `bleu.json` of the run is damaged.
     """
     tokenizer, model = translator.tokenizer, translator.model
     models = getattr(model, "models", [model])  # of an ensemble
@@ -44,15 +48,27 @@ def _facts_of_run(workdir):
     A run deletes `bleu.json` when it writes another model.
     """
     steps, bleu = None, None
-    if (workdir / "metrics.jsonl").exists():
-        lines = (workdir / "metrics.jsonl").read_text("utf-8").split("\n")[:-1]
-        records = [json.loads(line) for line in lines if '"average"' in line]
-        steps = [x["steps"] for x in records if x["kind"] == "average"][-1:]
-    if (workdir / "bleu.json").exists():
-        found = json.loads((workdir / "bleu.json").read_text("utf-8"))
+    if (path := workdir / "metrics.jsonl").exists():
+        lines = path.read_bytes().split(b"\n")[:-1]  # the last one is "" or torn
+        for line in (line for line in lines if b'"average"' in line):
+            record = _object(path, line)
+            if record.get("kind") == "average":
+                steps = record.get("steps")
+    if (path := workdir / "bleu.json").exists():
+        found = _object(path, path.read_bytes())
         names = ("score", "signature", "sentences", "decoding")
         bleu = {name: found.get(name) for name in names}
-    return {"averaged_steps": steps[0] if steps else None, "bleu": bleu}
+    return {"averaged_steps": steps, "bleu": bleu}
+
+
+def _object(path, content):
+    try:
+        return parse_object(content)
+    except ValueError as error:
+        raise ValueError(
+            f"Expected a JSON object in {str(path)!r}, to tell it in {MANIFEST}. "
+            f"Received: {error}. Move the file away to export without it."
+        ) from error
 
 
 def _installed_version(name):

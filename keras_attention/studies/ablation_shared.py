@@ -13,7 +13,7 @@ from keras_attention.data.parallel_files import (
     check_equal_lines,
 )
 from keras_attention.data.tokenizer import CONFIG_FILE, SubwordTokenizer
-from keras_attention.files import write_atomically
+from keras_attention.files import parse_object, write_atomically
 from keras_attention.studies.ablation_children import ChildError
 from keras_attention.studies.ablation_flags import (
     check_same_table,
@@ -109,7 +109,7 @@ def read_record(workdir):
     if not path.exists():
         return None
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = parse_object(path.read_bytes())
         return {name: dict(record[name]) for name in (*workdirs.PARTS, "data")}
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(

@@ -6,10 +6,11 @@ import io
 import json
 import pathlib
 import shutil
+import typing
 
 import tensorflow as tf
 
-from keras_attention.files import write_atomically
+from keras_attention.files import parse_object, write_atomically
 from keras_attention.studies.ablation_rows import BASE, PAPER
 from keras_attention.training.hyper_parameters import (
     session_end,
@@ -85,7 +86,12 @@ def read_result(path):
     if not path.exists():
         return None
     try:
-        return RowResult(**json.loads(path.read_text(encoding="utf-8")))
+        result = RowResult(**parse_object(path.read_bytes()))
+        for name, kind in typing.get_type_hints(RowResult).items():
+            value = getattr(result, name)
+            if not isinstance(value, kind | int if isinstance(0.0, kind) else kind):
+                raise ValueError(f"{name}={str(value)[:80]!r}")
+        return result
     except (ValueError, TypeError) as error:
         raise ValueError(
             f"{path} must hold the result of a row. Received: {error}. Delete the "

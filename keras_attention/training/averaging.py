@@ -8,6 +8,7 @@ from absl import logging
 
 from keras_attention.data.tokenizer import SubwordTokenizer
 from keras_attention.decoding.loading import load_transformer
+from keras_attention.decoding.model_files import least_weights
 from keras_attention.evaluation.translation import BLEU
 from keras_attention.files import replacing
 from keras_attention.models.build import build_transformer
@@ -59,6 +60,7 @@ def average_workdir(workdir, config=None, count=None, best=False):
     if count < 1:
         raise ValueError(f"`count` must be at least 1. Received: {count}.")
     paths, weights = _weights(workdir / workdirs.CHECKPOINTS, count, best)
+    _check_enough(weights, config["transformer"], paths[0])
     model = build_transformer(config["transformer"], config["training"].dtype_policy)
     model.set_weights(weights)
     path = save_model(model, workdir / workdirs.MODEL)
@@ -69,6 +71,17 @@ def average_workdir(workdir, config=None, count=None, best=False):
         {"kind": "average", "step": steps[-1], "steps": steps},
     )
     return path, weights
+
+
+def _check_enough(weights, config, path):
+    # Before a model is made: a damaged size would take all memory.
+    found, least = sum(weight.size for weight in weights), least_weights(config)
+    if found < least:
+        raise ValueError(
+            f"Expected checkpoints of the model in {workdirs.CONFIG}, which has at "
+            f"least {least} weights. Received: {path} with {found}. Restore the one "
+            "or the other."
+        )
 
 
 def _weights(folder, count, best):

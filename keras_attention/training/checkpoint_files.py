@@ -5,13 +5,14 @@ was renamed to `damaged-step-N`. A name that begins with `.tmp-` is that of one 
 was being written, or deleted, when its process ended.
 """
 
-import json
 import os
 import pathlib
 import re
 import shutil
 
 import tensorflow as tf
+
+from keras_attention.files import parse_object
 
 PREFIX = "checkpoint"
 OFF_SCHEDULE = "off-schedule"
@@ -107,8 +108,12 @@ def read_state(path):
     Raises:
         ValueError: the checkpoint is missing or damaged.
     """
-    values = [json.loads(value) for _, value in _read(path, _STATE.__eq__)]
-    return values[0] if values else {}
+    for _, value in _read(path, _STATE.__eq__):
+        try:
+            return parse_object(value, finite=False)
+        except ValueError as error:
+            raise _damaged(path, error) from error
+    return {}
 
 
 def check_whole(path):
@@ -133,10 +138,14 @@ def _read(path, wanted):
         for key in filter(wanted, sorted(reader.get_variable_to_shape_map())):
             yield key, reader.get_tensor(key)
     except DAMAGE as error:
-        raise ValueError(
-            f"Expected a checkpoint that can be read. Received: {path}, which is "
-            f"missing or damaged ({first_line(error)}). Restore or delete it."
-        ) from error
+        raise _damaged(path, error) from error
+
+
+def _damaged(path, error):
+    return ValueError(
+        f"Expected a checkpoint that can be read. Received: {path}, which is "
+        f"missing or damaged ({first_line(error)}). Restore or delete it."
+    )
 
 
 def first_line(error):

@@ -8,7 +8,7 @@ import pathlib
 import sys
 import time
 
-from keras_attention.files import write_atomically
+from keras_attention.files import parse_object, write_atomically
 
 _LOGGER = logging.getLogger(__name__)
 _SHOWN = ("nll", "perplexity", "token_accuracy", "bleu", "learning_rate")
@@ -86,13 +86,21 @@ def read_metrics(path):
     records = []
     for number, line in enumerate(lines[:-1], start=1):  # the last one is "" or torn
         try:
-            records.append(json.loads(line))
-        except json.JSONDecodeError as error:
+            records.append(_record(line))
+        except ValueError as error:
             raise ValueError(
-                f"{path} must hold one JSON object a line. Received in line {number}: "
-                f"{line[:80]!r}. Move the file away to go on without its history."
+                f"{path} must hold one JSON object a line, with its kind and step. "
+                f"Received in line {number}: {line[:80]!r} ({error}). Move the file "
+                "away to go on without its history."
             ) from error
     return records
+
+
+def _record(line):
+    record = parse_object(line, finite=False)  # a perplexity may overflow
+    if not isinstance(record.get("kind"), str) or type(record.get("step")) is not int:
+        raise ValueError("no kind that is a text, or no step that is a whole number")
+    return record
 
 
 def _stays(record, step, validated):

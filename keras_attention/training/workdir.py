@@ -16,7 +16,7 @@ import keras
 import tensorflow as tf
 
 from keras_attention.config import DecodingConfig, TrainingConfig, TransformerConfig
-from keras_attention.files import write_atomically
+from keras_attention.files import parse_object, write_atomically
 from keras_attention.version import __version__
 
 CONFIG = "config.json"
@@ -80,15 +80,22 @@ def read_config(workdir):
     if not path.exists():
         return None
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = parse_object(path.read_bytes())
+    except ValueError as error:
+        raise _no_config(path, error) from error
+    try:
         parts = {name: cls.from_dict(record[name]) for name, cls in PARTS.items()}
         return {**record, "data": {**record["data"]}, **parts}
-    except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(
-            f"{path} is not the configuration of a run: expected an object with "
-            f"{', '.join(PARTS)}, data. Received: {error!r}. "
-            "Mend it or take a new workdir."
-        ) from error
+    except (KeyError, TypeError, AttributeError) as error:
+        raise _no_config(path, repr(error)) from error
+
+
+def _no_config(path, received):
+    return ValueError(
+        f"{path} is not the configuration of a run: expected an object with "
+        f"{', '.join(PARTS)}, data. Received: {received}. "
+        "Mend it or take a new workdir."
+    )
 
 
 def write_config(workdir, config):

@@ -58,3 +58,35 @@ def test_what_killed_processes_left_is_deleted(tmp_path):
     files.delete_leftovers(tmp_path)
     assert names(tmp_path) == sorted([f".tmp-{os.getppid()}-c", "d"])
     files.delete_leftovers(tmp_path / "missing")
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"\xff\xfe\xfa", "no Unicode text"),
+        (b"{", "no JSON .*line 1, column 2"),
+        (b'{"a": ' + b"9" * 5_000 + b"}", "digits"),
+        (b"[" * 100_000, "too deep in each other"),
+        (b'{"a": ' + b"[" * 90 + b"]" * 90 + b"}", "too deep in each other"),
+        (b"[]", "a list and no object"),
+        (b"null", "a value and no object"),
+        (b'{"a": {"b": 1, "b": 2}}', "the key 'b' twice"),
+        (b'{"a": ["\\ud800"]}', "half a character"),
+        (b'{"\\udc00": 1}', "half a character"),
+        (b'{"a": -9223372036854775809}', "more than 64 bits"),
+        (b'{"a": NaN}', "the number nan"),
+        (b'{"a": [1e999]}', "the number inf"),
+    ],
+)
+def test_what_only_fails_later_is_no_object(content, expected):
+    with pytest.raises(ValueError, match=expected) as raised:
+        files.parse_object(content)
+    assert type(raised.value) is ValueError  # no class that says it in other words
+
+
+def test_objects_are_those_of_json():
+    text = '{"a": [1, -2.5, "schläft \U0001f600", null, true], "b": {}}'
+    for content in (text, text.encode(), text.encode("utf-16")):
+        found = files.parse_object(content)
+        assert found == {"a": [1, -2.5, "schläft \U0001f600", None, True], "b": {}}
+    assert str(files.parse_object('{"a": Infinity}', finite=False)) == "{'a': inf}"

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from keras_attention.data import lines as module
 from keras_attention.data.lines import iterate_lines, read_lines, scan_file
+from trainers import _streams
 
 
 def write(path, content):
@@ -98,3 +99,29 @@ def test_lines_are_read_when_they_are_wanted(tmp_path, monkeypatch):
     assert (next(lines), next(lines)) == ("one", "two")
     with pytest.raises(ValueError, match="Cannot read the text file"):
         list(lines)
+
+
+@pytest.mark.parametrize("name", ["text", "text.gz"])
+def test_a_line_without_end_is_refused_before_it_fills_the_memory(
+    tmp_path, monkeypatch, name
+):
+    monkeypatch.setattr(module, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(module, "MOST_LINE_BYTES", 1_000)
+    opener = gzip.open if name.endswith(".gz") else open
+    for length, whole in ((1_000, True), (1_200, False)):
+        with opener(tmp_path / name, "wb") as file:
+            file.write(b"a\n" + b"b" * length + b"\nc\n")
+        if whole:
+            assert read_lines(tmp_path / name) == ["a", "b" * length, "c"]
+        else:
+            with pytest.raises(ValueError, match=f"at most 1000 bytes. .*{name}"):
+                read_lines(tmp_path / name)
+
+
+def test_a_line_of_a_command_is_bounded_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(_streams, "MOST_LINE_BYTES", 9)
+    (tmp_path / "text").write_bytes(b"12345678\n" * 2 + b"1234567890")
+    found = _streams.lines(str(tmp_path / "text"), "--input")
+    assert [next(found), next(found)] == [b"12345678\n"] * 2
+    with pytest.raises(ValueError, match="--input: .*text has a line of more than 9"):
+        next(found)

@@ -1,5 +1,6 @@
 """Ids on disk are those in memory; they are whole, of this text, or made anew."""
 
+import json
 import os
 import tracemalloc
 import warnings
@@ -119,6 +120,28 @@ def test_damaged_ids_are_made_anew(encode, tmp_path, name, damage):
         found = encode()
     assert (found.sha256, found.numbers.tolist()) == (sha256, numbers)
     assert encode().sha256 == sha256
+
+
+@pytest.mark.parametrize(
+    "dropped",
+    [
+        {"empty": -1, "source_too_long": 40, "target_too_long": 0},  # all counts fit
+        {"empty": 1},
+        {"emptz": 39},
+        {"empty": "39"},
+        ["empty"],
+        "[" * 99_999,
+    ],
+)
+def test_damaged_counts_are_made_anew(encode, tmp_path, dropped):
+    expected = encode().dropped
+    assert sum(expected.values()) == 39
+    (facts,) = (tmp_path / "ids").glob("*/facts.json")
+    text = dropped if isinstance(dropped, str) else json.dumps(dropped)
+    found = json.loads(facts.read_text())
+    facts.write_text(json.dumps({**found, "dropped": 0}).replace(": 0", f": {text}"))
+    with pytest.warns(UserWarning, match="is damaged; the text is tokenized anew"):
+        assert encode().dropped == expected
 
 
 class Stopped(Exception):

@@ -190,11 +190,20 @@ def test_a_changed_model_is_refused_unparsed(tokenizer, tmp_path):
 def test_broken_configurations_are_refused(tmp_path):
     with pytest.raises(ValueError, match="Cannot read the tokenizer file"):
         SubwordTokenizer.load(tmp_path)
-    for content in ("{", "[]", "{}", '{"kind": "bpe"}', '"x"'):
-        (tmp_path / "tokenizer.json").write_text(content)
-        with pytest.raises(ValueError, match="not a tokenizer configuration"):
+    for content in ("{", "[]", '"x"', "[" * 99_999, b"\xff", '{"kind": 1, "kind": 2}'):
+        content = content if isinstance(content, bytes) else content.encode()
+        (tmp_path / "tokenizer.json").write_bytes(content)
+        with pytest.raises(ValueError, match="not a tokenizer configuration.*Received"):
             SubwordTokenizer.load(tmp_path)
-    for content in ('{"kind": "../x", "sha256": "0"}', '{"kind": []}'):
+    symbols = '{"kind": "bpe", "sha256": "0", "symbols": %s}'
+    wrong = [symbols % each for each in ('"ab"', "[1]", "7", "null")]
+    for content in (
+        *wrong,
+        "{}",
+        '{"kind": "bpe"}',
+        '{"kind": "../x", "sha256": "0"}',
+        '{"kind": []}',
+    ):
         (tmp_path / "tokenizer.json").write_text(content)
         with pytest.raises(ValueError, match="must name a kind among"):
             SubwordTokenizer.load(tmp_path)

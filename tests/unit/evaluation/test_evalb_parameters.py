@@ -73,6 +73,7 @@ def test_a_bracket_is_deleted_by_an_equal_label_too():
         ("LABELED 2", r"LABELED takes 0 or 1\. Received: 2"),
         ("CUTOFF_LEN -1", r"CUTOFF_LEN takes a whole number.*Received: -1"),
         ("MAX_ERROR ten", r"MAX_ERROR takes a whole number.*Received: ten .*rules.prm"),
+        ("CUTOFF_LEN " + "1" * 5_000, r"CUTOFF_LEN takes a whole number.*up to 18 dig"),
         ("DEBUG 1 2", r"DEBUG takes 1 value\. Received: 1 2"),
     ],
 )

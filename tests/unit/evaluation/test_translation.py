@@ -43,7 +43,8 @@ def test_files_without_a_line(tmp_path):
 
 def a_run(folder):
     """A workdir with what is read before its model is."""
-    config = {"devices": 2, "data": {"update_flops": 5.0, "sources": None}}
+    data = {"update_flops": 5.0, "sources": None}
+    config = {"devices": 2, "data": data, "decoding": {}}
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     lines = [
         '{"kind": "train", "step": 3, "minutes": 0.5}',
@@ -86,3 +87,23 @@ def test_the_cost_is_of_the_newest_record_with_a_time(tmp_path):
     assert _cost(workdir, {"data": {}}, None) is None  # of an older version
     (workdir / "metrics.jsonl").unlink()
     assert _cost(workdir, config, None) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("devices", "2"),
+        ("devices", True),
+        ("data", {"update_flops": None}),
+        ("data", {}),
+    ],
+)
+def test_no_cost_comes_of_what_is_no_number(tmp_path, name, value):
+    workdir, *_ = a_run(tmp_path)
+    config = json.loads((workdir / "config.json").read_text(encoding="utf-8"))
+    assert _cost(workdir, config, None) is not None
+    assert _cost(workdir, {**config, name: value}, None) is None
+    newest = '{"step": 9, "minutes": "1"}\n[1]\n{"minutes": 2}\n' + "[" * 99_999
+    with open(workdir / "metrics.jsonl", "a", encoding="utf-8") as stream:
+        stream.write(newest)
+    assert _cost(workdir, config, None)["updates"] == 3  # of the newest that has both

@@ -166,7 +166,11 @@ def test_a_version_without_weights_or_model_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", ["", "[]", '{"weights": 3}', '{"decoding": 5}', '{"files": []}', "\xff"]
+    "content",
+    [
+        *("", "[]", '{"weights": 3}', '{"decoding": 5}', '{"files": []}', "\xff"),
+        *("[" * 99_999, '{"files": {}, "files": {}}', '{"bleu": NaN}'),
+    ],
 )
 def test_a_damaged_manifest_is_refused(tmp_path, content):
     (tmp_path / checksums.MANIFEST).write_text(content, encoding="latin-1")

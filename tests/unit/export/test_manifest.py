@@ -59,6 +59,15 @@ def test_says_what_the_run_does_not_know(version, translator, tmp_path):
     assert found["bleu"] is None
 
 
+@pytest.mark.parametrize("name", ["bleu.json", "metrics.jsonl"])
+@pytest.mark.parametrize("content", ['{"average"\n', '\xff"average"\n', "[" * 99_999])
+def test_a_damaged_run_is_named(version, translator, tmp_path, name, content):
+    content = content if name == "bleu.json" else f'{content} "average"\n'
+    (tmp_path / name).write_text(content, encoding="latin-1")
+    with pytest.raises(ValueError, match=f"a JSON object in .*{name}.*Received: "):
+        written(version, translator, tmp_path)
+
+
 def test_tells_all_models_of_an_ensemble(version, translator):
     ensemble = Ensemble([translator.model] * 2)
     found = written(version, Translator(ensemble, translator.tokenizer))

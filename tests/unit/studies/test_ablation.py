@@ -217,7 +217,7 @@ def test_the_workdir_of_a_run_is_refused(place):
         table(["base"])
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"transformer": 3}'])
+@pytest.mark.parametrize("text", ["{", "[]", '{"transformer": 3}', "[" * 99_999])
 def test_a_record_that_is_none_is_refused(tmp_path, text):
     assert ablation_shared.read_record(tmp_path) is None
     (tmp_path / "ablation.json").write_text(text)

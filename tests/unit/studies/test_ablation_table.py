@@ -66,7 +66,15 @@ def test_a_result_is_read_as_it_was_written(tmp_path):
     assert tables.read_result(tmp_path / "result.json") == DONE
 
 
-@pytest.mark.parametrize("text", ["{", '{"row": "base", "colour": 1}', "3"])
+WRONG = [
+    f'{{"row": "base", "status": "done", "change": "", "values": {fields}}}'
+    for fields in ("[]", '{}, "bleu": "1"', '{}, "bleu": NaN', "null")
+]
+
+
+@pytest.mark.parametrize(
+    "text", [*("{", '{"row": "base", "colour": 1}', "3", "[" * 99_999), *WRONG]
+)
 def test_what_is_no_result_is_refused(tmp_path, text):
     (tmp_path / "result.json").write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match="must hold the result of a row.*Received"):

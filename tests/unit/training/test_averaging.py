@@ -1,3 +1,4 @@
+import json
 import shutil
 
 import keras
@@ -128,6 +129,17 @@ def test_a_model_file_is_whole_or_as_it_was(tmp_path):
     with pytest.raises(OSError, match="disk full"):
         save_model(Broken(), tmp_path / "model.keras")
     assert (tmp_path / "model.keras").read_text() == "old"
+
+
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+def test_a_size_that_no_checkpoint_fills_makes_no_model(run, tmp_path, monkeypatch):
+    workdir = shutil.copytree(run, tmp_path / "run")
+    record = json.loads((workdir / "config.json").read_text())
+    record["transformer"]["vocabulary_size"] = 10**12
+    (workdir / "config.json").write_text(json.dumps(record))
+    monkeypatch.setattr("keras_attention.training.averaging.build_transformer", None)
+    with pytest.raises(ValueError, match="has at least .* weights. Received: .* with"):
+        average_workdir(workdir)
 
 
 def cut(checkpoint):

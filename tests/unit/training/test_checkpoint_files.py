@@ -2,6 +2,7 @@ import shutil
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from keras_attention.training.checkpoint_files import (
     best_checkpoint,
@@ -55,6 +56,22 @@ def test_the_state_of_a_run_is_read_without_its_model(saved):
     assert state["step"] == 10 and state["window"] == {"seconds": 1.0}
     write(saved[0], 12, [np.zeros((1,), "float32")])  # of no run
     assert read_state(saved[0] / "step-12") == {}
+
+
+@pytest.mark.parametrize("state", ["[3]", "{", '{"step": 1, "step": 2}'])
+def test_a_state_that_is_no_object_is_damage(tmp_path, state):
+    class Entry(tf.train.experimental.PythonState):
+        def serialize(self):
+            return state
+
+        def deserialize(self, _):
+            raise NotImplementedError
+
+    path = tmp_path / "step-4"
+    tf.train.Checkpoint(state=Entry()).write(str(path / "checkpoint"))
+    with pytest.raises(ValueError, match="step-4, which is missing or damaged"):
+        read_state(path)
+    assert best_checkpoint(tmp_path) is None
 
 
 def test_the_newest_readable_checkpoint_names_the_best(saved):

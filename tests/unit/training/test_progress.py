@@ -93,6 +93,30 @@ def test_a_damaged_line_inside_is_an_error(tmp_path):
         read_metrics(path)
 
 
+@pytest.mark.parametrize(
+    ("line", "received"),
+    [
+        ("3", "a number and no object"),
+        ('{"step": 1}', "no kind"),
+        ('{"kind": "train", "step": "1"}', "no step that is a whole number"),
+        ('{"kind": "train", "step": true}', "no step that is a whole number"),
+        ("[" * 99_999, "too deep"),
+        ('{"kind": "train", "step": 1, "x": "\\ud800"}', "half a character"),
+    ],
+)
+def test_a_line_that_is_no_record_is_an_error(tmp_path, line, received):
+    path = tmp_path / "metrics.jsonl"
+    path.write_text(f"{line}\n")
+    with pytest.raises(ValueError, match=f"with its kind and step.*{received}"):
+        read_metrics(path)
+
+
+def test_a_perplexity_may_have_overflowed(tmp_path):
+    path = tmp_path / "metrics.jsonl"
+    path.write_text('{"kind": "train", "step": 1, "perplexity": Infinity}\n')
+    assert read_metrics(path)[0]["perplexity"] == float("inf")
+
+
 def test_closing_what_was_not_opened(tmp_path):
     MetricsLog(tmp_path / "metrics.jsonl").close()
     assert not any(tmp_path.iterdir()), "closing must not make a file"

@@ -24,10 +24,16 @@ def test_config_is_read_as_it_was_written(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["config.json"]
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"transformer": 3}', '{"training": {}}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("{", "[]", '{"transformer": 3}', '{"training": {}}', '{"a": 1, "a": 2}'),
+        *("[" * 99_999, '{"a": ' + "9" * 5_000 + "}", "\xff", '{"a": NaN}'),
+    ],
+)
 def test_damaged_config_is_an_error(tmp_path, text):
-    (tmp_path / "config.json").write_text(text)
-    with pytest.raises(ValueError, match="is not the configuration of a run"):
+    (tmp_path / "config.json").write_text(text, encoding="latin-1")
+    with pytest.raises(ValueError, match="is not the configuration of a run.*Received"):
         workdirs.read_config(tmp_path)
 
 
