@@ -8,6 +8,7 @@ the weights again, a chunk at a time, instead of keeping them (Rabe and Staats, 
 from keras import ops
 
 from keras_attention.ops.attention import MASKED_SCORE, pad_axis
+from keras_attention.ops.masks import is_seen
 
 _NOTHING = MASKED_SCORE / 2  # a maximum below it: nothing was attended to
 _LOWEST = 4 * MASKED_SCORE  # below all scores, so that the first chunk replaces it
@@ -87,7 +88,7 @@ class _Chunks:
         seen = ops.greater(self.take(real, number, 3), 0.5)
         if self._rows is not None:
             columns = ops.arange(self.length, dtype="int32") + number * self.length
-            seen = ops.logical_and(seen, ops.less_equal(columns, self._rows))
+            seen = ops.logical_and(seen, is_seen(self._rows, columns))
         return ops.cast(scores, "float32") + ops.where(seen, 0.0, MASKED_SCORE)
 
     def empty(self, x):

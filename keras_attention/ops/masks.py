@@ -33,6 +33,42 @@ def _positions(query_length, memory_length, offset):
     return rows, columns
 
 
+def is_seen(rows, columns):
+    """Whether a position may look at another: at itself and at earlier ones.
+
+    Args:
+        rows: integer tensor, positions that look, broadcastable to `columns`.
+        columns: integer tensor, positions that are looked at.
+
+    Returns:
+        Boolean tensor of their common shape.
+
+    Example:
+
+    >>> is_seen(1, ops.arange(3)).numpy().tolist()
+    [True, True, False]
+    """
+    return ops.less_equal(columns, rows)
+
+
+def is_near(rows, columns, window):
+    """Whether two positions are at most `window` apart.
+
+    Args:
+        rows, columns: integer tensors that broadcast to each other.
+        window: int.
+
+    Returns:
+        Boolean tensor of their common shape.
+
+    Example:
+
+    >>> is_near(0, ops.arange(3), window=1).numpy().tolist()
+    [True, True, False]
+    """
+    return ops.less_equal(ops.abs(rows - columns), window)
+
+
 def causal_mask(query_length, memory_length, offset=0):
     """Lets a position attend to itself and to earlier ones (section 3.2.3).
 
@@ -50,7 +86,7 @@ def causal_mask(query_length, memory_length, offset=0):
     [[[[True, False, False], [True, True, False]]]]
     """
     rows, columns = _positions(query_length, memory_length, offset)
-    return ops.less_equal(columns, rows)[None, None]
+    return is_seen(rows, columns)[None, None]
 
 
 def window_mask(query_length, memory_length, window, offset=0):
@@ -71,7 +107,7 @@ def window_mask(query_length, memory_length, window, offset=0):
     [[True, True, False], [True, True, True], [False, True, True]]
     """
     rows, columns = _positions(query_length, memory_length, offset)
-    return ops.less_equal(ops.abs(rows - columns), window)[None, None]
+    return is_near(rows, columns, window)[None, None]
 
 
 def _to_scores_rank(mask, name):

@@ -8,6 +8,7 @@ with L * window, not with L * L.
 from keras import ops
 
 from keras_attention.ops.attention import masked_softmax, pad_axis
+from keras_attention.ops.masks import is_near, is_seen
 
 SMALLEST_BLOCK = 32  # below it the products are too small to pay
 
@@ -67,9 +68,9 @@ def _neighbourhood(block, window, causal):
     """Returns which keys a query may see by distance, boolean (C, 2 C or 3 C)."""
     rows = ops.arange(block)[:, None]
     columns = ops.arange((2 if causal else 3) * block)[None, :] - block
-    near = ops.less_equal(ops.abs(rows - columns), window)
+    near = is_near(rows, columns, window)
     if causal:
-        near = ops.logical_and(near, ops.less_equal(columns, rows))
+        near = ops.logical_and(near, is_seen(rows, columns))
     return near
 
 

@@ -19,7 +19,7 @@ FIXED = (
     ("models/decoding.py", "start_index=step", "start_index=step + 1"),
     ("models/decoding.py", "step % self._reach", "step % (self._reach + 1)"),
     ("models/decoding.py", "else window + 1", "else window"),
-    ("ops/windowed_attention.py", "ops.abs(rows - columns)", "(rows - columns)"),
+    ("ops/masks.py", "ops.abs(rows - columns)", "(rows - columns)"),
     ("ops/chunked_attention.py", "outputs * decay", "outputs"),
     ("ops/chunked_attention.py", '"float32") - inner', '"float32")'),
     ("decoding/beam_steps.py", "(5.0 + ", "(6.0 + "),
