@@ -20,7 +20,8 @@ from keras_attention import (
 )
 from keras_attention.config import DecodingConfig
 from keras_attention.evaluation import minimum_bayes_risk
-from trainers import export_ctranslate2, score, translate
+from keras_attention.evaluation.translation import evaluate_translation
+from trainers import _streams, export_ctranslate2, score, translate
 
 flags.FLAGS.mark_as_parsed()
 SOURCES = ["the dog runs .", "", "a cat sees the child .", "the cat sleeps ."]
@@ -220,6 +221,41 @@ def test_unequal_numbers_of_lines_are_named(
     monkeypatch.setattr(sys, "stdin", stdin)
     with pytest.raises(ValueError, match=r"stdin with 1 and .*/three with 3 lines"):
         translated(input=None, prefix=three)
+
+
+@pytest.mark.parametrize("last", ["", "\n"])
+def test_every_command_ends_a_line_at_line_feeds_alone(
+    workdir, translated, files, tmp_path, capsys, last
+):
+    odd = tmp_path / "odd"
+    text = "the\r\ndog\u2028runs\ncat\x0bsees\n\na\x85child\rsleeps"
+    odd.write_bytes((text + last).encode())
+    clean = files("clean", ["the", "dog runs", "cat sees", "", "a child sleeps"])
+    numbers = files("numbers", ["der", "die", "", "das", "Hund"])
+    lines = translated(input=str(odd))
+    assert len(lines) == 5 and lines == translated(input=clean)
+    prefixed = translated(input=numbers, prefix=str(odd))
+    assert prefixed == translated(input=numbers, prefix=clean)
+    scores = {}
+    for sides in ((str(odd), numbers), (clean, numbers), (numbers, str(odd))):
+        call(score, workdir=workdir, source=sides[:1], target=sides[1:])
+        scores[sides] = capsys.readouterr().out.split("\n")
+    assert {len(lines) for lines in scores.values()} == {6}
+    assert scores[str(odd), numbers] == scores[clean, numbers]
+    for sides in ((odd, numbers), (numbers, odd), (odd, odd)):
+        report = evaluate_translation(workdir, sides[:1], sides[1:])
+        assert report["sentences"] == 5
+    assert len(_streams.compared(str(odd))) == _streams.count(str(odd)) == 5
+
+
+def test_nothing_in_nothing_out(workdir, files, tmp_path, capsys):
+    nothing, output = files("nothing", []), tmp_path / "out"
+    for form in ("text", "nbest", "jsonl"):
+        values = {"input": nothing, "output": str(output), "format": form}
+        call(translate, workdir=workdir, **values)
+        assert output.read_bytes() == b""
+    call(score, workdir=workdir, source=[nothing], target=[nothing])
+    assert capsys.readouterr().out == ""
 
 
 def test_minimum_bayes_risk_takes_one_of_the_samples(translated, translator):

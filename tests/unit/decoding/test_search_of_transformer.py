@@ -168,14 +168,16 @@ def test_a_translator_follows_its_model_and_scores_as_it_searches():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("beam_size", [1, 4])
+@pytest.mark.parametrize("beam_size", [1, 2, 4])
 def test_two_hundred_random_batches(beam_size):
     """Batched = alone = in any order = with any padding."""
     model = small_model(seed=4)
     searches = Searches(model, VOCABULARY)
-    decoding = DecodingConfig(beam_size=beam_size, max_extra_length=5)
+    config = DecodingConfig(beam_size=beam_size, max_extra_length=5)
+    decodings = [config.replace(length_penalty_alpha=alpha) for alpha in (0.0, 0.6)]
     rng = np.random.default_rng(beam_size)
-    for _ in range(200):
+    for number in range(200):
+        decoding = decodings[number % 2]
         lengths = rng.integers(1, 10, rng.integers(2, 6))
         sources = np.zeros((len(lengths), lengths.max() + 1), "int32")
         for row, length in enumerate(lengths):

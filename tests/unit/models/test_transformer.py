@@ -37,6 +37,7 @@ OPTIONS = {
 }
 SOURCE = np.array([[5, 6, 7, 3, 0, 0], [8, 3, 0, 0, 0, 0], [4, 9, 12, 7, 5, 3]])
 TARGET = np.array([[2, 5, 9, 0, 0], [2, 11, 4, 7, 8], [2, 6, 0, 0, 0]])
+INVALID = tf.errors.InvalidArgumentError
 
 
 def make(policy=None, **options):
@@ -186,16 +187,19 @@ def test_word_order_matters(model):
 
 
 @pytest.mark.parametrize(
-    ("policy", "norm_position"),
+    ("policy", "options"),
     [
-        ("float32", "post"),
-        ("float32", "pre"),
-        ("mixed_float16", "post"),
-        ("mixed_bfloat16", "post"),
+        ("float32", {}),
+        ("float32", {"norm_position": "pre"}),
+        ("mixed_float16", {}),
+        ("mixed_bfloat16", {}),
+        ("mixed_float16", {"attention_window": 1}),
+        ("mixed_bfloat16", {"attention_chunk_length": 2}),
     ],
+    ids=str,
 )
-def test_an_empty_source_row_harms_nothing(policy, norm_position):
-    model = make(policy, norm_position=norm_position, num_layers=1)
+def test_an_empty_source_row_harms_nothing(policy, options):
+    model = make(policy, num_layers=1, **options)
     source = np.array([[3, 4, 5], [0, 0, 0]])
     target, labels = np.array([[2, 4, 5], [2, 6, 0]]), np.array([[4, 5, 3], [6, 3, 0]])
     loss = ka.LabelSmoothedCrossEntropy(0.1)
@@ -247,8 +251,15 @@ def test_learned_positions_bound_the_decoding(model):
     assert learned.max_decoding_length == 6
     assert model.max_decoding_length is None
     logits_of(learned, SOURCE, np.full((3, 6), 5))
-    with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match="6"):
-        logits_of(learned, SOURCE, np.full((3, 7), 5))
+    spec = tf.TensorSpec((None, None), tf.int32)
+    spec = {"source_ids": spec, "target_ids": spec}
+    graph = tf.function(learned, input_signature=[spec], autograph=False)
+    for lengths in ((6, 7), (7, 6)):
+        source, target = (np.full((3, length), 5, "int32") for length in lengths)
+        for run, error in ((learned, ValueError), (graph, INVALID)):
+            with pytest.raises(error) as refused:
+                run({"source_ids": source, "target_ids": target})
+            assert "6" in str(refused.value) and "7" in str(refused.value)
 
 
 def test_first_loss_is_near_that_of_guessing():
