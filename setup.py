@@ -52,7 +52,7 @@ setup(
         # and the exact update rest on facts of these minor versions.
         "tensorflow>=2.21,<2.22",
         "tensorflow-text>=2.21,<2.22",
-        "keras>=3.15,<3.16",
+        "keras>=3.15,<3.16",  # and read a crafted .keras file unsafely before 3.13.2
         "numpy>=2.0,<3",
         "absl-py>=2.3,<3",
         "sacrebleu>=2.6,<3",
@@ -70,7 +70,8 @@ setup(
         # For `export_ctranslate2` only; the 4.x line keeps its model format.
         "ctranslate2": ["ctranslate2>=4.8,<5"],
         # For `export.client` and `request_translation`: the messages of the server.
-        "client": ["tensorflow-serving-api>=2.21,<2.22", "requests>=2.32,<3"],
+        # Older requests hand a password to the wrong host (CVE-2024-47081).
+        "client": ["tensorflow-serving-api>=2.21,<2.22", "requests>=2.32.4,<3"],
         # For `convert.load_marian`: the weights of a Hugging Face folder.
         "convert": ["safetensors>=0.6,<1"],
         # For `demo`: its page.
@@ -84,7 +85,7 @@ setup(
             "mypy>=2.0",
             "pytest>=9.0",
             "pytest-xdist>=3.8",
-            "requests>=2.32,<3",
+            "requests>=2.32.4,<3",
             "ruff>=0.17",
             "safetensors>=0.6,<1",
             "tensorflow-serving-api>=2.21,<2.22",
