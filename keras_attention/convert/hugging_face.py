@@ -1,6 +1,5 @@
 """Marian models of Hugging Face as translators of this package."""
 
-import json
 import pathlib
 
 from keras_attention.config import DecodingConfig, TransformerConfig
@@ -8,7 +7,9 @@ from keras_attention.convert.marian_tokenizer import MarianTokenizer
 from keras_attention.convert.marian_vocabulary import END, PADDING
 from keras_attention.convert.marian_weights import build_marian
 from keras_attention.convert.tensor_files import read_tensors
+from keras_attention.decoding.model_files import least_weights
 from keras_attention.decoding.translator import Translator
+from keras_attention.files import parse_object
 
 LAYER_NORM_EPSILON = 1e-5  # PyTorch's default, which Marian models keep
 ACTIVATIONS = {
@@ -24,6 +25,14 @@ EQUAL = (
     ("encoder_attention_heads", "decoder_attention_heads"),
     ("encoder_ffn_dim", "decoder_ffn_dim"),
 )
+# The types of what is read where there is such a field.
+KINDS = {
+    **dict.fromkeys(("d_model", "vocab_size", "max_position_embeddings"), int),
+    **dict.fromkeys(sum(EQUAL, ()), int),
+    **dict.fromkeys(("dropout", "attention_dropout"), float),
+    **dict.fromkeys(("tie_word_embeddings", "scale_embedding"), bool),
+    "activation_function": str,
+}
 # Options of other architectures that old configurations spell out; none = unchanged.
 REQUIRED = {
     "model_type": "marian",
@@ -75,9 +84,12 @@ def load_marian(folder, decoding_config=None, dtype_policy=None):
     vocabulary = tokenizer.vocabulary
     _check_config(values)
     _check_ids(values, vocabulary)
+    config = _transformer_config(values, len(vocabulary.pieces))
+    tensors = read_tensors(folder)
+    _check_enough(config, tensors)
     model = build_marian(
-        _transformer_config(values, len(vocabulary.pieces)),
-        read_tensors(folder),
+        config,
+        tensors,
         vocabulary.rows,
         tied=values.get("tie_word_embeddings", True),
         scaled=values.get("scale_embedding", False),
@@ -91,7 +103,7 @@ def load_marian(folder, decoding_config=None, dtype_policy=None):
 
 def _read_config(path):
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = parse_object(path.read_bytes(), finite=False)
     except (OSError, ValueError) as error:
         raise ValueError(
             "A folder to convert must hold a readable config.json. Received: "
@@ -103,7 +115,29 @@ def _read_config(path):
             f"{path} must hold {', '.join(sorted(missing))}. Received: a configuration "
             "without. Save the model with `save_pretrained`."
         )
+    for name in KINDS.keys() & values.keys():
+        if not _is_of(values[name], KINDS[name]):
+            raise ValueError(
+                f"{path} must hold a value of type {KINDS[name].__name__} as {name}. "
+                f"Received: {str(values[name])[:80]!r}. Copy the file anew."
+            )
     return values
+
+
+def _is_of(value, kind):
+    if kind is float:
+        return type(value) in (int, float)
+    return type(value) is kind
+
+
+def _check_enough(config, tensors):
+    # Before a model is made: a damaged size would take all memory.
+    found, least = sum(array.size for array in tensors.values()), least_weights(config)
+    if found < least:
+        raise ValueError(
+            "The weights and config.json must be of one Marian model. Expected: at "
+            f"least {least} numbers. Received: {found}. Copy both from one model."
+        )
 
 
 def _check_config(values):

@@ -1,7 +1,6 @@
 """The ids of a Marian vocabulary, in their order and in ours."""
 
-import json
-
+from keras_attention.files import parse_object
 from keras_attention.vocabulary import SPECIAL_PIECES
 
 UNKNOWN, END, PADDING = "<unk>", "</s>", "<pad>"
@@ -37,12 +36,12 @@ class MarianVocabulary:
 
 def _parse(content):
     try:
-        ids = json.loads(content)
+        ids = parse_object(content)
     except ValueError as error:
         raise ValueError(
-            f"vocab.json must be JSON. Received: {error}. Copy the file anew."
+            f"vocab.json must be a JSON object. Received: {error}. Copy the file anew."
         ) from error
-    numbers = list(ids.values()) if isinstance(ids, dict) else [None]
+    numbers = list(ids.values())
     whole = all(type(number) is int for number in numbers)
     if not whole or sorted(numbers) != list(range(len(numbers))):
         raise ValueError(

@@ -135,8 +135,13 @@ class SubwordTokenizer(Tokenizer):
         write_atomically(directory / CONFIG_FILE, text)
 
     @classmethod
-    def load(cls, directory):
+    def load(cls, directory, sha256=None):
         """Reads what `save` wrote.
+
+        Args:
+            directory: that `save` was given.
+            sha256: of the tokenizer that it must be, as a run has recorded it; None =
+                any. That of one with symbols is known when it is read.
 
         Raises:
             ValueError: a missing or damaged file, a model that is not the recorded
@@ -153,7 +158,19 @@ class SubwordTokenizer(Tokenizer):
                 f"The subword model {path} is not the one that was saved. Expected "
                 f"sha256 {config['sha256']}. Received: {found}. Restore the file."
             )
-        return cls(model, config["kind"], _symbols(config))
+        if not _symbols(config):
+            _check_wanted(directory, sha256, found)
+        tokenizer = cls(model, config["kind"], _symbols(config))
+        _check_wanted(directory, sha256, tokenizer.sha256)
+        return tokenizer
+
+
+def _check_wanted(directory, wanted, found):
+    if wanted not in (None, found):
+        raise ValueError(
+            f"{directory} must hold the tokenizer that the run was trained with, of "
+            f"sha256 {wanted}. Received: {found}. Restore it."
+        )
 
 
 def _counting_symbols(error, symbols):

@@ -32,12 +32,7 @@ def load_parts(workdir):
     """
     workdir = pathlib.Path(workdir)
     config, recorded = _read_config(workdir)
-    tokenizer = SubwordTokenizer.load(workdir / "tokenizer")
-    if recorded not in (None, tokenizer.sha256):  # None: not recorded
-        raise ValueError(
-            f"{workdir / 'tokenizer'} must hold the tokenizer that the run was trained "
-            f"with, of sha256 {recorded}. Received: {tokenizer.sha256}. Restore it."
-        )
+    tokenizer = SubwordTokenizer.load(workdir / "tokenizer", recorded)
     path = workdir / "model.keras"
     if not path.is_file():
         raise ValueError(

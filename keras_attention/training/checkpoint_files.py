@@ -19,6 +19,7 @@ OFF_SCHEDULE = "off-schedule"
 # What TensorFlow raises for a file that is missing, cut short or changed.
 DAMAGE = (tf.errors.OpError, ValueError, LookupError, AssertionError, RuntimeError)
 _NAME = re.compile(r"step-(\d+)")
+_FOOTER_BYTES = 48
 _STATE = "state/.ATTRIBUTES/py_state"
 _WEIGHT = re.compile(r"weights/(\d+)/\.ATTRIBUTES/VARIABLE_VALUE")
 
@@ -134,11 +135,38 @@ def check_whole(path):
 def _read(path, wanted):
     # Yields the names and values of some tensors, one at a time.
     try:
+        _check_index(pathlib.Path(path) / f"{PREFIX}.index")
         reader = tf.train.load_checkpoint(str(pathlib.Path(path) / PREFIX))
         for key in filter(wanted, sorted(reader.get_variable_to_shape_map())):
             yield key, reader.get_tensor(key)
     except DAMAGE as error:
         raise _damaged(path, error) from error
+
+
+def _check_index(path):
+    """Refuses an index whose end points outside of it.
+
+    The blocks of an index have checksums, the last 48 bytes have none: they say where
+    the block of blocks is, and TensorFlow takes as much memory as they say.
+    """
+    if not path.is_file():
+        return  # which TensorFlow tells
+    size = path.stat().st_size - _FOOTER_BYTES
+    with open(path, "rb") as file:
+        file.seek(max(0, size))
+        footer = iter(file.read())
+    for _ in range(2):  # of names, and of blocks
+        if sum(map(_varint, (footer, footer))) > size:
+            raise ValueError("the end of its index points behind it")
+
+
+def _varint(footer):
+    number = 0
+    for place, byte in enumerate(footer):
+        number |= (byte & 127) << 7 * place
+        if byte < 128:
+            break
+    return number
 
 
 def _damaged(path, error):

@@ -89,9 +89,9 @@ def read_metrics(path):
             records.append(_record(line))
         except ValueError as error:
             raise ValueError(
-                f"{path} must hold one JSON object a line, with its kind and step. "
-                f"Received in line {number}: {line[:80]!r} ({error}). Move the file "
-                "away to go on without its history."
+                f"{path} must hold one JSON object a line. Received in line {number}: "
+                f"{line[:80]!r} ({error}). Move the file away to go on without its "
+                "history."
             ) from error
     return records
 

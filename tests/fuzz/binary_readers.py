@@ -66,10 +66,8 @@ class Model(Reader):
     files = ("model.keras",)
 
     def make(self):
-        self.translator = make_translator()
         self.inside = False
-        if not (self.folder / "model.keras").exists():
-            save_run(self.translator, self.folder)
+        save_run(make_translator(), self.folder)
 
     def content(self, name, random):
         self.inside = random.random() < 0.5

@@ -11,6 +11,7 @@ import json
 import pathlib
 import random
 import resource
+import shutil
 import sys
 
 from tests.fuzz.binary_readers import READERS
@@ -23,6 +24,7 @@ SECONDS = 300  # of one file, on a busy machine
 
 def main(name, first, count, folder):
     folder = pathlib.Path(folder)
+    shutil.rmtree(folder / "place", ignore_errors=True)  # of one that was killed
     reader = READERS[name](folder / "place")
     pages = int(pathlib.Path("/proc/self/statm").read_text().split()[0])
     limit = pages * resource.getpagesize() + MORE_BYTES

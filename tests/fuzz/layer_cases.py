@@ -32,6 +32,7 @@ class Case:
             those of the layer at the time of the call.
         zeros: (B, Q) booleans, rows that must be exactly zero in the first answer, or
             None.
+        slack: error of the answer that no change of the inputs explains.
     """
 
     told: dict
@@ -40,6 +41,7 @@ class Case:
     call: Callable
     expected: Callable
     zeros: Callable = lambda: None
+    slack: float = 0.0
 
 
 class Draw:

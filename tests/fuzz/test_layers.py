@@ -23,7 +23,8 @@ def tolerance(case, inputs, expected, policy):
     """How far rounding may move each answer: what a small change of the inputs does."""
     epsilon = EPSILONS[policy] * STEPS
     numbers = np.random.default_rng(0)
-    bounds = [epsilon * (1.0 + np.abs(x).max(initial=0.0)) for x in expected]
+    sizes = [1.0 + np.abs(x).max(initial=0.0) for x in expected]
+    bounds = [case.slack + epsilon * size for size in sizes]
     for _ in range(TRIES):
         moved = [
             x + epsilon * numbers.normal(size=x.shape) if x.dtype.kind == "f" else x

@@ -36,9 +36,8 @@ def served(translator, tmp_path_factory):
     function = {"serving_default": module.signatures["serving_default"]}
     tf.saved_model.save(module, folder, signatures=function)
     loaded = tf.saved_model.load(folder)
-    function = loaded.signatures["serving_default"]
-    function.keeps_alive = loaded
-    return function
+    yield loaded.signatures["serving_default"]
+    del loaded  # the functions do not keep the variables alive that they read
 
 
 def batches(count):
@@ -133,7 +132,8 @@ def test_translator(count, translator):
         for place in sample(seeds):
             (alone,), beside = translator.translate([texts[place]]), found[place]
             same = alone.hypotheses[0].ids == beside.hypotheses[0].ids
-            if not same or abs(alone.score - beside.score) > 1e-4:
+            # Of two hypotheses that score alike the one or the other is right.
+            if abs(alone.score - beside.score) > (1e-4 if same else 1e-6):
                 fault(seeds[place], f"{beside.text!r}, alone {alone.text!r}:")
 
     run("Translator", count, check)

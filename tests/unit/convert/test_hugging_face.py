@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import keras_attention as ka
+from keras_attention.convert import hugging_face
 from tests.unit.convert import marian_models
 from tests.unit.convert.conftest import SOURCES, TARGETS, write
 
@@ -37,6 +38,11 @@ def change(folder, **fields):
         ("pad_token_id", 3, r"pad_token_id=\d+.*Received: 3"),
         ("decoder_start_token_id", 0, r"decoder_start_token_id=\d+.*Received: 0"),
         ("eos_token_id", 2, "eos_token_id=0.*Received: 2"),
+        ("d_model", "12", "value of type int as d_model. Received: '12'"),
+        ("encoder_layers", None, "type int as encoder_layers. Received: 'None'"),
+        ("dropout", None, "type float as dropout. Received: 'None'"),
+        ("scale_embedding", 1, "type bool as scale_embedding. Received: '1'"),
+        ("activation_function", [], "type str as activation_function. Received"),
         ("d_model", "gone", "must hold d_model. Received: .*save_pretrained"),
     ],
 )
@@ -49,13 +55,23 @@ def test_what_would_give_other_logits_is_refused(marian_folder, field, value, me
 def test_broken_folders_are_refused(marian_folder):
     with pytest.raises(ValueError, match="model.safetensors or .*Received: "):
         ka.convert.load_marian(marian_folder)
-    for content in (b"{", b"\xff"):
+    for content in (b"{", b"\xff", b"[]", b"[" * 99_999, b'{"a": 1, "a": 2}'):
         (marian_folder / "config.json").write_bytes(content)
         with pytest.raises(ValueError, match="readable config.json. Received: "):
             ka.convert.load_marian(marian_folder)
     (marian_folder / "config.json").unlink()
     with pytest.raises(ValueError, match="readable config.json. Received: "):
         ka.convert.load_marian(str(marian_folder))
+
+
+def test_a_size_that_the_weights_do_not_fill_makes_no_model(marian_folder, monkeypatch):
+    monkeypatch.setattr(
+        hugging_face, "read_tensors", lambda _: {"a": np.ones(9, "float32")}
+    )
+    monkeypatch.setattr(hugging_face, "build_marian", None)
+    change(marian_folder, d_model=3 * 10**9)
+    with pytest.raises(ValueError, match="of one Marian model.*at least.*Received: 9"):
+        ka.convert.load_marian(marian_folder)
 
 
 VARIANTS = {

@@ -1,5 +1,6 @@
 """Any bytes in, ids inside the vocabulary out, and valid UTF-8 back."""
 
+import hashlib
 import json
 
 import numpy as np
@@ -9,7 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from keras_attention import vocabulary
-from keras_attention.data import SubwordTokenizer, read_lines
+from keras_attention.data import (
+    SubwordTokenizer,
+    read_lines,
+    sentencepieces,
+    wordpieces,
+)
 
 LINES = [
     "le chat dort .",
@@ -185,6 +191,39 @@ def test_a_changed_model_is_refused_unparsed(tokenizer, tmp_path):
     model.unlink()
     with pytest.raises(ValueError, match="Cannot read the tokenizer file"):
         SubwordTokenizer.load(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["bpe", "wordpiece"])
+def test_no_model_is_parsed_that_is_not_the_recorded_one(tmp_path, monkeypatch, kind):
+    lines = ["to be or not to be"] * 2
+    SubwordTokenizer.learn_from_lines(lines, 18, kind).save(tmp_path)
+    wanted = SubwordTokenizer.load(tmp_path).sha256
+    assert SubwordTokenizer.load(tmp_path, wanted).sha256 == wanted
+    for engine in (sentencepieces, wordpieces):
+        for name in ("SentencePieces", "WordPieces", "parse_model", "_parse"):
+            monkeypatch.setattr(engine, name, None, raising=False)
+    with pytest.raises(ValueError, match=f"of sha256 {'0' * 64}. Received: {wanted}"):
+        SubwordTokenizer.load(tmp_path, "0" * 64)
+    (path,) = (x for x in tmp_path.iterdir() if x.name != "tokenizer.json")
+    changed = path.read_bytes() + b"x"
+    path.write_bytes(changed)
+    with pytest.raises(ValueError, match="not the one that was saved.*sha256"):
+        SubwordTokenizer.load(tmp_path, wanted)
+    # Somebody writes both files anew; what the run has recorded is another.
+    config = (tmp_path / "tokenizer.json").read_text()
+    found = hashlib.sha256(changed).hexdigest()
+    (tmp_path / "tokenizer.json").write_text(config.replace(wanted, found))
+    with pytest.raises(ValueError, match=f"of sha256 {wanted}. Received: {found}"):
+        SubwordTokenizer.load(tmp_path, wanted)
+
+
+def test_the_sum_of_a_tokenizer_with_symbols_is_compared_too(tmp_path):
+    lines = ["to be or not to be"] * 2
+    SubwordTokenizer.learn_from_lines(lines, 18, symbols=["(S", ")S"]).save(tmp_path)
+    wanted = SubwordTokenizer.load(tmp_path).sha256
+    assert SubwordTokenizer.load(tmp_path, wanted).symbols == ("(S", ")S")
+    with pytest.raises(ValueError, match=f"of sha256 1. Received: {wanted}"):
+        SubwordTokenizer.load(tmp_path, "1")
 
 
 def test_broken_configurations_are_refused(tmp_path):

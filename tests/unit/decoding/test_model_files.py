@@ -122,4 +122,4 @@ def test_weights_that_are_no_numbers_are_refused(tmp_path):
 def test_least_weights_are_no_more_than_there_are(fields):
     config = TransformerConfig(9, model_dim=4, num_heads=2, **fields)
     count = build_transformer(config).count_params()
-    assert 0.9 * count < least_weights(config) < count
+    assert 0.8 * count < least_weights(config) < count

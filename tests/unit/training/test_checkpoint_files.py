@@ -74,6 +74,24 @@ def test_a_state_that_is_no_object_is_damage(tmp_path, state):
     assert best_checkpoint(tmp_path) is None
 
 
+@pytest.mark.parametrize("place", [0, 1, 2, 3])  # of blocks: place, bytes
+def test_an_index_that_takes_more_than_it_has_is_never_opened(
+    saved, monkeypatch, place
+):
+    path = saved[0] / "step-9"
+    index = path / "checkpoint.index"
+    content = index.read_bytes()
+    assert content.endswith(b"\x57\xfb\x80\x8b\x24\x75\x47\xdb")
+    read_weights(path)
+    numbers = [b"\x01"] * 4
+    numbers[place] = b"\xff" * 7 + b"\x7f"
+    footer = b"".join(numbers).ljust(40, b"\0") + content[-8:]
+    index.write_bytes(content[:-48] + footer)
+    monkeypatch.setattr(tf.train, "load_checkpoint", None)
+    with pytest.raises(ValueError, match="damaged .the end of its index points behind"):
+        read_weights(path)
+
+
 def test_the_newest_readable_checkpoint_names_the_best(saved):
     directory, _, state, points = saved
     assert best_checkpoint(directory) is None

@@ -107,7 +107,7 @@ def test_a_damaged_line_inside_is_an_error(tmp_path):
 def test_a_line_that_is_no_record_is_an_error(tmp_path, line, received):
     path = tmp_path / "metrics.jsonl"
     path.write_text(f"{line}\n")
-    with pytest.raises(ValueError, match=f"with its kind and step.*{received}"):
+    with pytest.raises(ValueError, match=f"one JSON object a line.*{received}"):
         read_metrics(path)
 
 
