@@ -119,6 +119,8 @@ def task_pairs(task, data=None):
         data: folder with the files of SCAN, `tasks_train_simple.txt` and so on, plain
             or .gz; only its tasks need it.
 
+    An action of SCAN loses its underscores, `IJUMP`, so that it is one piece.
+
     Raises:
         ValueError: an unknown task, or one of SCAN without its files.
     """
@@ -141,7 +143,10 @@ def task_pairs(task, data=None):
                 f"Task {task!r} needs {name} or {name}.gz of SCAN. Received: data="
                 f"{data!r}, which has neither. Name the folder of its files."
             )
-        parts[part] = read_scan(there[0])
+        # The tokenizer never joins what an underscore stands between, and an action is
+        # to be one piece: four of each would be longer than the table of positions.
+        pairs = read_scan(there[0])
+        parts[part] = [(x, actions.replace("_", "")) for x, actions in pairs]
     return parts["train"], {"test": parts["test"]}
 
 

@@ -6,9 +6,12 @@ import sys
 
 import pytest
 
+from keras_attention.data.tokenizer import SubwordTokenizer
 from keras_attention.studies import sequence_tasks
 from keras_attention.studies.sequence_tasks import (
     LONGER,
+    MAX_LENGTH,
+    PIECES,
     SCAN_TASKS,
     SYMBOL_TASKS,
     TRAINED,
@@ -32,8 +35,9 @@ def scan(tmp_path):
 
 
 def test_scan_is_read_plain_and_packed(scan):
-    assert task_pairs("scan-length", scan) == (PAIRS, {"test": PAIRS})
-    assert task_pairs("scan-jump", scan) == (PAIRS, {"test": PAIRS})
+    joined = [(command, actions.replace("_", "")) for command, actions in PAIRS]
+    assert task_pairs("scan-length", scan) == (joined, {"test": joined})
+    assert task_pairs("scan-jump", scan) == (joined, {"test": joined})
 
 
 @pytest.mark.parametrize("last", ["", "\n"])
@@ -63,6 +67,12 @@ def test_the_published_sizes(name, shared_data):
     sizes = {"scan-simple": (16_728, 4_182), "scan-length": (16_990, 3_920)}
     train, tests = task_pairs(name, shared_data / "tasks" / "scan")
     assert (len(train), len(tests["test"])) == sizes.get(name, (14_670, 7_706))
+    texts = [side for pair in train for side in pair]
+    tokenizer = SubwordTokenizer.learn_from_lines(texts, PIECES["scan"])
+    actions = [pair[1] for pair in train + tests["test"]]
+    lengths = tokenizer.tokenize(actions).row_lengths().numpy()
+    assert lengths.tolist() == [len(text.split()) for text in actions]
+    assert lengths.max() < MAX_LENGTH  # none is dropped or cut
 
 
 def test_missing_files_of_scan(tmp_path):
