@@ -44,8 +44,8 @@ import sys
 import tensorflow as tf
 import tensorflow_text
 served = tf.saved_model.load(sys.argv[1]).signatures["serving_default"]
-texts = sys.stdin.read().splitlines()
-answer = served(text=tf.constant(texts))
+texts = sys.stdin.buffer.read().split(b"\\n")[:-1]
+answer = served(text=tf.constant(texts, tf.string))
 if "keras_attention" in sys.modules:
     sys.exit("the export has imported keras_attention")
 for translation in answer["translation"].numpy():
@@ -123,7 +123,7 @@ def served_translations(version, sources):
     """
     done = subprocess.run(
         [sys.executable, "-c", CLIENT, str(pathlib.Path(version).resolve())],
-        input="\n".join(sources).encode(),
+        input="".join(f"{source}\n" for source in sources).encode(),
         capture_output=True,
         check=False,
     )
@@ -132,7 +132,8 @@ def served_translations(version, sources):
             "The process that loads the export failed. Expected translations. "
             f"Received: {done.stderr.decode(errors='replace')[-2000:]}"
         )
-    return dict(zip(sources, done.stdout.decode().splitlines(), strict=True))
+    said = done.stdout.decode().split("\n")[:-1]
+    return dict(zip(sources, said, strict=True))
 
 
 def _evaluate(workdir, name, examples):

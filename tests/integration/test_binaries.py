@@ -185,7 +185,7 @@ def test_export_translation_is_served_without_the_package(
     call(export_translation, **folders, input=str(corpus[0]))
     version = tmp_path / "model" / "1"
     assert capsys.readouterr().out == f"{version}\n"
-    sources = [source for source, _ in PAIRS]
+    sources = [source for source, _ in PAIRS] + ["the dog\u2028runs\x85 ."]
     served = served_translations(version, sources)
     from keras_attention import Translator
 

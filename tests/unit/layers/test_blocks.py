@@ -139,6 +139,34 @@ def test_half_precision_is_close_to_float32(policy):
     np.testing.assert_allclose(output, full(x, memory, **masks), atol=6e-2)
 
 
+@pytest.mark.parametrize("policy", ["float32", "mixed_bfloat16"])
+def test_a_stack_made_by_hand_hands_its_masks_on(policy, seeded):
+    """No mask is given to any layer: each gets its own from the layer before it."""
+    source, target = (keras.Input((None,), dtype="int32") for _ in range(2))
+    embedding = ka.TokenEmbedding(12, 8, dtype=policy)
+    positions = ka.SinusoidalPositionalEncoding(dtype=policy)
+    memory, x = positions(embedding(source)), positions(embedding(target))
+    sizes = dict(num_heads=2, key_dim=4, feed_forward_dim=12, dtype=policy)
+    for _ in range(3):
+        memory = ka.EncoderBlock(**sizes)(memory)
+    for _ in range(2):
+        x = ka.DecoderBlock(**sizes)(x, memory)
+    model = keras.Model([source, target], [memory, embedding(x, reverse=True)])
+    short, padded = np.array([[7, 8, 9]]), np.array([[7, 8, 9, 0, 0, 0]])
+    targets = np.array([[2, 4, 5, 6, 0]])
+    encoded, logits = model([short, targets])
+    for outputs in (
+        model([padded, targets]),
+        model.predict_on_batch([padded, targets]),
+    ):
+        states = tf.cast(outputs[0][:, :3], "float32")
+        limit = 1e-5 if policy == "float32" else 2e-2
+        np.testing.assert_allclose(states, tf.cast(encoded, "float32"), atol=limit)
+        np.testing.assert_allclose(outputs[1], logits, atol=limit, rtol=limit)
+    last = model([np.array([[7, 8, 10]]), targets])[1]
+    assert np.abs(last - logits)[0, 0].max() > 1e-2  # the last token is seen
+
+
 def torch_stack(file, cls, stack):
     blocks = []
     for weights in foreign.torch_blocks(file, stack):

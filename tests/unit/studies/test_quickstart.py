@@ -2,6 +2,7 @@
 
 import ast
 import json
+import subprocess
 
 import pytest
 
@@ -24,6 +25,24 @@ def test_the_client_imports_tensorflow_and_its_text_operations_only():
         for alias in node.names
     }
     assert names == {"sys", "tensorflow", "tensorflow_text"}
+
+
+def test_line_feeds_alone_stand_between_texts_and_between_answers(
+    tmp_path, monkeypatch
+):
+    asked = []
+
+    def answer(command, input, **_):
+        asked.append(input)
+        said = "".join(f"{text.upper()}\n" for text in input.decode().split("\n")[:-1])
+        return subprocess.CompletedProcess(command, 0, said.encode(), b"")
+
+    monkeypatch.setattr(quickstart.subprocess, "run", answer)
+    texts = ["a\u2028b", "c\x85d"]
+    found = quickstart.served_translations(tmp_path, texts)
+    assert found == {text: text.upper() for text in texts}
+    assert quickstart.served_translations(tmp_path, []) == {}
+    assert asked == ["a\u2028b\nc\x85d\n".encode(), b""]
 
 
 def test_a_directory_that_is_no_export_is_told(tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_attention.data.corpora import read_pairs
+from keras_attention.data.corpora import ParallelCorpus, read_pairs
 from keras_attention.data.tokenizer import SubwordTokenizer
 from keras_attention.presets import PRESETS
 from keras_attention.training import prepare as rooms
@@ -62,6 +62,17 @@ def test_the_tokenizer_is_learned_once(read, tmp_path):
     again = read(transformer={})
     assert again.tokenizer.sha256 == first.tokenizer.sha256
     assert "6 pairs" in first.describe() and "real tokens" in first.describe()
+
+
+def test_the_pairs_that_are_left_out_are_told(read, tiny_corpus):
+    source, target = (path.read_text().split("\n")[:-1] for path in tiny_corpus)
+    corpus = ParallelCorpus.from_pairs(
+        [*source, "", "a dog", "the dog " * 30], [*target, "x", " ", "der Hund"]
+    )
+    inputs = read(corpora=(corpus, None), training={"max_source_length": 40})
+    told = "6 pairs, dropped {'empty': 2, 'source_too_long': 1, 'target_too_long': 0}"
+    assert inputs.describe().startswith(told)
+    assert inputs.train_batches.encoded.line_numbers([5]).tolist() == [6]
 
 
 def test_a_vocabulary_size_is_needed_to_learn(read):
