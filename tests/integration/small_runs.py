@@ -98,7 +98,7 @@ def assert_same_run(one, other):
 def event_points(directory):
     """(tag, update) of every value in the event files but those of a process."""
     points = []
-    for path in directory.glob("events.out.tfevents.*"):
+    for path in sorted(directory.glob("events.out.tfevents.*")):
         for record in tf.data.TFRecordDataset(str(path)).as_numpy_iterator():
             event = tf.compat.v1.Event.FromString(record)
             tags = [value.tag for value in event.summary.value]

@@ -82,8 +82,25 @@ def test_stopped_by_sigterm_and_resumed_is_the_same_run(whole, tmp_path, step):
     assert_same_model(whole[0], tmp_path)
     # TensorBoard's updates do not start again.
     points = event_points(tmp_path / "tensorboard")
-    steps = sorted(step for tag, step in points if tag == "train/learning_rate")
-    assert steps == [3, 6, 9, 12]
+    for tag in ("train/learning_rate", "train/loss"):
+        assert [step for each, step in points if each == tag] == [3, 6, 9, 12]
+
+
+@pytest.mark.slow
+def test_a_finished_run_that_is_given_more_updates_counts_on(tmp_path):
+    assert small_run(tmp_path, max_steps=12, log_steps=2).reason == "max_steps"
+    result = small_run(tmp_path, max_steps=18, log_steps=2)
+    assert (result.reason, result.step) == ("max_steps", 18)
+    points = event_points(tmp_path / "tensorboard")
+    for tag in ("train/learning_rate", "train/loss"):
+        assert [s for each, s in points if each == tag] == [*range(2, 19, 2)]
+    records = read_metrics(tmp_path / "metrics.jsonl")
+    told = [record["step"] for record in records if record["kind"] == "train"]
+    assert told == [*range(2, 19, 2)]
+    last = list_checkpoints(tmp_path / "checkpoints")[-1]
+    saved = [v for k, v in values_of(last)[0].items() if k.startswith("optimizer/")]
+    counts = [value for value in saved if np.issubdtype(value.dtype, np.integer)]
+    assert counts == [18]
 
 
 def test_finished_run_is_not_trained_again(whole):
