@@ -85,6 +85,8 @@ class TokenEmbedding(keras.layers.Layer):
                 "Token ids must be integers; pass `reverse=True` to compute logits "
                 f"from states. Received: inputs of dtype {inputs.dtype}."
             )
+        if keras.backend.standardize_dtype(inputs.dtype) not in ("int32", "int64"):
+            inputs = keras.ops.cast(inputs, "int32")  # TensorFlow gathers by no uint16
         embedded = keras.ops.take(self.embeddings, inputs, axis=0)
         return keras.ops.cast(embedded, self.compute_dtype) * keras.ops.cast(
             self.model_dim**0.5, self.compute_dtype

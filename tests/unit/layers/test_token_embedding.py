@@ -23,6 +23,16 @@ def test_embeddings_are_rows_times_the_root_of_the_width():
     np.testing.assert_allclose(layer(IDS.astype("int64")), expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int16", "uint16", "uint32"])
+def test_ids_of_every_integer_type_are_ids(kind):
+    """A corpus on disk is uint16."""
+    layer = make()
+    expected = layer.embeddings.numpy()[IDS] * 4.0
+    np.testing.assert_allclose(layer(IDS.astype(kind)), expected, rtol=1e-6)
+    graph = tf.function(layer)
+    np.testing.assert_allclose(graph(tf.constant(IDS, kind)), expected, rtol=1e-6)
+
+
 def test_logits_use_the_same_matrix_without_scale_or_bias():
     layer = make()
     states = np.random.default_rng(0).normal(size=(2, 3, 16)).astype("float32")
