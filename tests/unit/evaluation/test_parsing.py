@@ -47,7 +47,7 @@ def evaluated(tmp_path, monkeypatch):
     path.write_text("\n".join(GOLD))
 
     def evaluate(answers, tags=True, **options):
-        config = {"data": {"sources": {"trees": {"tags": tags}}}}
+        config = {"decoding": {}, "data": {"sources": {"trees": {"tags": tags}}}}
         (tmp_path / "config.json").write_text(json.dumps(config))
         parser = Parser(answers)
         monkeypatch.setattr(parsing.Translator, "load", lambda *_, **__: parser)
