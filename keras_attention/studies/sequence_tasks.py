@@ -40,9 +40,9 @@ PAIRS, HELD_OUT = 8_000, 300
 PIECES = {"symbols": 44, "scan": 192}  # whole symbols and words become pieces
 MAX_LENGTH = 64  # positions of a learned table: the longest output of SCAN has 48
 TRANSFORMER = {"num_layers": 2, "model_dim": 128, "feed_forward_dim": 256}
+STEPS = {"symbols": 2_000, "scan": 6_000}
 TRAINING = {
     "batch_tokens": 2_048,
-    "max_steps": 2_000,
     "warmup_steps": 400,
     "learning_rate_scale": 0.5,
     "checkpoint_steps": 100,
@@ -171,7 +171,8 @@ def run_task(
     """
     check_choice("positions", positions, POSITIONS)
     pairs, tests = task_pairs(task, data)
-    sizes = {"vocabulary_size": PIECES["symbols" if task in SYMBOL_TASKS else "scan"]}
+    kind = "symbols" if task in SYMBOL_TASKS else "scan"
+    sizes = {"vocabulary_size": PIECES[kind]}
     chosen, limits = {"positions": positions}, {}
     if positions == "learned":
         chosen["max_length"] = MAX_LENGTH
@@ -189,7 +190,12 @@ def run_task(
             **chosen,
             **(transformer or {}),
         },
-        training={**TRAINING, **lengths, **(training or {})},
+        training={
+            **TRAINING,
+            "max_steps": STEPS[kind],
+            **lengths,
+            **(training or {}),
+        },
         decoding={"beam_size": 1, **limits},
     )
     if result.model_path is None:
