@@ -35,7 +35,10 @@ def main():
     report = evaluate_parsing(
         workdir, trees, bool(synthetic), output, parameters, **DECODING()
     )
-    logging.info("%d sentences, %.1f s", report["sentences"], report["seconds"])
+    logging.info(
+        "%d sentences, %d trees without a word, %.1f s",
+        *(report["sentences"], report["empty"], report["seconds"]),
+    )
     tags = report["tagging_accuracy"]
     print(
         f"F1 = {report['f1']:.2f}  recall {report['recall']:.2f}  precision "

@@ -75,11 +75,18 @@ def evaluate_parsing(
 
     Raises:
         ValueError: not exactly one of files and `synthetic`, a file that cannot be
-            read, no tree with a word, or a workdir without a finished run.
+            read, no tree with a word, or a workdir without a finished run that has
+            learned to parse.
     """
     gold = _gold(trees, synthetic)
     workdir = pathlib.Path(workdir)
     translator = Translator.load(workdir, **decoding)
+    if not getattr(translator.tokenizer, "symbols", ()):
+        raise ValueError(
+            "Expected a run that has learned to parse. Received: "
+            f"{str(workdir)!r}, whose targets are text and no symbols of trees. "
+            "Evaluate translations with `ka-evaluate-translation`."
+        )
     scored = [tree for tree in gold if tree is not None]
     started = time.monotonic()
     found = parse(translator, [tree.leaves() for tree in scored])

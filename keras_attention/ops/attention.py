@@ -1,5 +1,7 @@
 """Scaled dot-product attention, equation (1) of the paper."""
 
+import functools
+
 from keras import ops
 
 from keras_attention.ops.linear import linear
@@ -125,6 +127,27 @@ def _softmax(scores):
         # has one position.
         return ops.ones_like(scores)
     return ops.softmax(scores, axis=-1)
+
+
+def at_most(number, *lengths):
+    """Returns a number, or the largest of the lengths if that is smaller; at least 1.
+
+    Args:
+        number: int.
+        *lengths: ints, or scalar integer tensors where a graph does not know them.
+
+    Returns:
+        int if all lengths are, else a scalar integer tensor.
+
+    Example:
+
+    >>> at_most(512, 30, 20), at_most(16, 30), at_most(16, 0)
+    (30, 16, 1)
+    """
+    if all(isinstance(length, int) for length in lengths):
+        return max(1, min(number, max(lengths)))
+    longest = functools.reduce(ops.maximum, lengths)
+    return ops.maximum(1, ops.minimum(number, longest))
 
 
 def pad_axis(x, axis, before, after):

@@ -7,10 +7,12 @@ the weights again, a chunk at a time, instead of keeping them (Rabe and Staats, 
 
 from keras import ops
 
-from keras_attention.ops.attention import MASKED_SCORE, pad_axis
+from keras_attention.checks import check_integer
+from keras_attention.ops.attention import MASKED_SCORE, at_most, pad_axis
 from keras_attention.ops.masks import is_seen
 
 _NOTHING = MASKED_SCORE / 2  # a maximum below it: nothing was attended to
+_LONGEST = 1 << 30  # no memory has more keys; fits into int32
 _LOWEST = 4 * MASKED_SCORE  # below all scores, so that the first chunk replaces it
 
 
@@ -25,13 +27,16 @@ def chunked_attention(query, key, value, chunk_length, mask=None, causal=False):
         query: tensor of shape (B, H, Q, K).
         key: tensor of shape (B, H, M, K).
         value: tensor of shape (B, H, M, Kv).
-        chunk_length: int, C > 0.
+        chunk_length: int, C > 0; more than M is M.
         mask: boolean tensor broadcastable to (B, H, Q, M), True = may attend.
         causal: bool, hide later positions (section 3.2.3).
 
     Returns:
         Tensor (B, H, Q, Kv) in the dtype of `value`. A row with nothing to attend to
         gives zeros.
+
+    Raises:
+        ValueError: `chunk_length` is no integer or below 1.
 
     Example:
 
@@ -42,9 +47,11 @@ def chunked_attention(query, key, value, chunk_length, mask=None, causal=False):
 
     Reference: section 3.2.1, equation (1).
     """
+    check_integer("chunk_length", chunk_length)
     query, key, value = map(ops.convert_to_tensor, (query, key, value))
     query = query * ops.cast(query.shape[-1] ** -0.5, query.dtype)
     length, memory_length = ops.shape(query)[2], ops.shape(key)[2]
+    chunk_length = at_most(min(chunk_length, _LONGEST), memory_length)
     count = (memory_length + chunk_length - 1) // chunk_length
     more = count * chunk_length - memory_length
     real = ops.ones((1, 1, 1, memory_length), dtype="bool")

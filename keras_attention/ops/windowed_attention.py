@@ -2,15 +2,18 @@
 
 Queries are cut into blocks of at least `window` positions, so that what a block may
 attend to lies in its own block of keys and the two beside it. Time and memory grow
-with L * window, not with L * L.
+with L * window, not with L * L; a window beyond the sequence costs what one of its
+length does.
 """
 
 from keras import ops
 
-from keras_attention.ops.attention import masked_softmax, pad_axis
+from keras_attention.checks import check_integer
+from keras_attention.ops.attention import at_most, masked_softmax, pad_axis
 from keras_attention.ops.masks import is_near, is_seen
 
 SMALLEST_BLOCK = 32  # below it the products are too small to pay
+_FARTHEST = 1 << 30  # no two positions are farther apart; fits into int32
 
 
 def windowed_attention(
@@ -33,6 +36,9 @@ def windowed_attention(
         Tensor (B, H, Q, Kv) in the dtype of `value`. A row with nothing to attend to
         gives zeros.
 
+    Raises:
+        ValueError: `window` is no integer or below 1.
+
     Example:
 
     >>> import numpy as np
@@ -42,9 +48,11 @@ def windowed_attention(
 
     Reference: section 4, "restricted to considering only a neighborhood of size r".
     """
+    window = min(check_integer("window", window), _FARTHEST)
     query, key, value = map(ops.convert_to_tensor, (query, key, value))
     batch, heads, length, key_dim = ops.shape(query)
-    memory_length, block = ops.shape(key)[2], max(window, SMALLEST_BLOCK)
+    memory_length = ops.shape(key)[2]
+    block = at_most(max(window, SMALLEST_BLOCK), length, memory_length)
     count = (length + block - 1) // block
     query = query * ops.cast(key_dim**-0.5, query.dtype)
     query = pad_axis(query, 2, 0, count * block - length)

@@ -1,6 +1,6 @@
 """The parity report: `ka-paper-parity`, and docs/paper.md, which a test compares."""
 
-from keras_attention.studies.parity import Configurations, departures
+from keras_attention.studies.parity import MODELS, Configurations, departures
 from keras_attention.studies.parity_model import STATEMENTS as OF_THE_MODEL
 from keras_attention.studies.parity_training import STATEMENTS as OF_THE_TRAINING
 
@@ -84,12 +84,12 @@ def parity_report(configurations, model="base", title="the default configuration
     """
     rows = parity_rows(Configurations(*configurations), model)
     departing = [row for row in rows if row[-1]]
+    printed, compared = len(rows) - len(departing), model if model in MODELS else "base"
     lines = [
         f"# The paper and {title}",
         "",
         f"{len(rows)} statements of *Attention Is All You Need*, compared with its "
-        f"{model} model: {len(rows) - len(departing)} as printed, {len(departing)} "
-        "depart.",
+        f"{compared} model: {printed} as printed, {len(departing)} depart.",
         "",
         f"| {' | '.join(_COLUMNS)} |",
         "|---" * len(_COLUMNS) + "|",

@@ -1,6 +1,7 @@
 """Predicted trees: a line for every sentence, no word changed, honest scores."""
 
 import json
+import types
 
 import pytest
 
@@ -28,6 +29,7 @@ class Parser:
     """A translator that says what it was told to."""
 
     decoding_config = DecodingConfig(beam_size=21)
+    tokenizer = types.SimpleNamespace(symbols=("(S", ")S"))
 
     def __init__(self, answers):
         self.answers, self.texts = answers, []
@@ -134,6 +136,15 @@ def test_without_tags_there_is_no_tagging_accuracy(evaluated):
     assert report["tagging_accuracy"] is None
     assert lines[1] == "(TOP (XX go) (XX !))"
     assert report["error_sentences"] == 0
+
+
+def test_a_run_that_translates_is_refused(evaluated, tmp_path, monkeypatch):
+    monkeypatch.setattr(Parser, "tokenizer", types.SimpleNamespace(symbols=()))
+    with pytest.raises(
+        ValueError, match="has learned to parse. Received: .*ka-evaluat"
+    ):
+        evaluated(RIGHT)
+    assert not (tmp_path / "brackets.json").exists()
 
 
 def test_another_place_for_the_trees(evaluated, tmp_path):

@@ -107,10 +107,39 @@ def test_in_a_graph_of_any_length(name, jit_compile):
         np.testing.assert_allclose(gradient, expected[1], atol=1e-5)
 
 
-def outputs_in_graph(function, x):
+@pytest.mark.parametrize("size", [10_000, 2**70])
+@pytest.mark.parametrize("name", ["windowed_attention", "chunked_attention"])
+def test_what_exceeds_the_sequence_costs_no_more(name, size):
+    """10 000 positions beside 40 would take gigabytes; eager and in a graph."""
+    x = heads(1, 1, 40, 4)
+    function = getattr(ops, name)
+    expected = outputs_and_gradients(lambda y: whole()(y, y, y), [x])
+    graph = tf.function(
+        lambda x: outputs_in_graph(function, x, size),
+        [tf.TensorSpec((None, 1, None, 4), tf.float32)],
+    )
+    for found in (
+        outputs_and_gradients(lambda y: function(y, y, y, size), [x]),
+        graph(x),
+    ):
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-5)
+    assert largest_of(lambda x: function(x, x, x, size), 40) <= 3 * 40 * 40
+
+
+@pytest.mark.parametrize("size", [0, -1, 1.5, True, None])
+def test_sizes_that_cannot_work_are_refused(size):
+    x = heads(1, 1, 3, 2)
+    with pytest.raises(ValueError, match="`?window.*at least 1.*Received"):
+        ops.windowed_attention(x, x, x, size)
+    with pytest.raises(ValueError, match="`?chunk_length.*at least 1.*Received"):
+        ops.chunked_attention(x, x, x, size)
+
+
+def outputs_in_graph(function, x, size=8):
     with tf.GradientTape() as tape:
         tape.watch(x)
-        output = function(x, x, x, 8)
+        output = function(x, x, x, size)
         total = tf.reduce_sum(tf.sin(output))
     return output, tape.gradient(total, x)
 
@@ -129,19 +158,25 @@ def test_no_tensor_holds_a_weight_for_every_pair(name):
     Nor is there an operation that only XLA has: a server could not run the export.
     """
 
+    function = getattr(ops, name)
+
     def largest(length):
-        x = tf.TensorSpec((1, 1, length, 4), tf.float32)
-        function = tf.function(lambda x: outputs_in_graph(getattr(ops, name), x))
-        graph = function.get_concrete_function(x).graph
-        graphs = [graph, *(f.graph for f in graph._functions.values())]
-        kinds = {x.type for g in graphs for x in g.get_operations()}
-        assert not [kind for kind in kinds if kind.startswith("Xla")]
-        shapes = [
-            output.shape
-            for g in graphs
-            for operation in g.get_operations()
-            for output in operation.outputs
-        ]
-        return max(x.num_elements() or 0 for x in shapes if x.rank is not None)
+        return largest_of(lambda x: outputs_in_graph(function, x), length)
 
     assert largest(4_096) <= 2 * largest(2_048) < 2_048 * 256
+
+
+def largest_of(function, length):
+    """Returns the elements of the largest tensor of a graph; none is XLA's own."""
+    x = tf.TensorSpec((1, 1, length, 4), tf.float32)
+    graph = tf.function(function).get_concrete_function(x).graph
+    graphs = [graph, *(f.graph for f in graph._functions.values())]
+    kinds = {x.type for g in graphs for x in g.get_operations()}
+    assert not [kind for kind in kinds if kind.startswith("Xla")]
+    shapes = [
+        output.shape
+        for g in graphs
+        for operation in g.get_operations()
+        for output in operation.outputs
+    ]
+    return max(x.num_elements() or 0 for x in shapes if x.rank is not None)

@@ -8,6 +8,7 @@ import pytest
 
 from keras_attention.presets import PRESETS
 from keras_attention.studies.parity import (
+    MODELS,
     PAPER,
     departures,
     paper_value,
@@ -126,13 +127,15 @@ def test_a_table_is_a_table_whatever_it_says(base):
 
 def test_rows_of_table_3_are_compared_with_base():
     found = preset_configurations("C_n2")
-    [layers, *others] = [row for row in parity_rows(found, "C_n2") if row[-1]]
+    [layers] = [row for row in parity_rows(found, "C_n2") if row[-1]]
     assert layers[-1] == "num_layers=2 (paper: 6)"
-    assert all("average_checkpoints=1" in row[-1] for row in others)
+    said = parity_report(found, "C_n2", "C_n2").splitlines()[2]
+    assert "with its base model: 30 as printed, 1 depart" in said
 
 
 def test_a_model_that_is_no_preset(base):
     with pytest.raises(ValueError, match="must be a preset.*base, big.*Received"):
         departures(STATEMENTS[0], base, "huge")
     assert paper_value("transformer.num_layers", "E_learned") == 6
-    assert set(PRESETS) >= {model for values in PAPER.values() for model in values}
+    named = {model for values in PAPER.values() for model in values}
+    assert named == {*MODELS, "row"} and set(PRESETS) >= set(MODELS)
