@@ -95,10 +95,24 @@ def assert_same_run(one, other):
     assert history(one) == history(other)
 
 
+def event_files(directory):
+    """The event files in the order in which they were begun.
+
+    A name ends in the second, the host, the process and a number, which passes from 9
+    to 10: within a second the order of the names is another.
+    """
+
+    def begun(path):
+        _, _, _, second, *_, process, number, _ = path.name.split(".")
+        return int(second), int(process), int(number)
+
+    return sorted(directory.glob("events.out.tfevents.*"), key=begun)
+
+
 def event_points(directory):
     """(tag, update) of every value in the event files but those of a process."""
     points = []
-    for path in sorted(directory.glob("events.out.tfevents.*")):
+    for path in event_files(directory):
         for record in tf.data.TFRecordDataset(str(path)).as_numpy_iterator():
             event = tf.compat.v1.Event.FromString(record)
             tags = [value.tag for value in event.summary.value]

@@ -15,10 +15,9 @@ import tensorflow as tf
 from tensorboard.plugins.hparams.metadata import SESSION_END_INFO_TAG
 
 from keras_attention.data.tokenizer import SubwordTokenizer
-from keras_attention.training.event_files import EVENTS
 from keras_attention.training.progress import read_metrics
 from keras_attention.training.tensorboard import scalar_tag
-from tests.integration.small_runs import small_run
+from tests.integration.small_runs import event_files, small_run
 
 pytestmark = pytest.mark.slow
 LOGGED, VALIDATED = [3, 6, 9, 12], [4, 8, 12]
@@ -76,7 +75,7 @@ def resumed(tmp_path_factory):
 
 
 def read_events(workdir):
-    for path in sorted((workdir / "tensorboard").glob(EVENTS)):
+    for path in event_files(workdir / "tensorboard"):
         for record in tf.data.TFRecordDataset(str(path)).as_numpy_iterator():
             yield tf.compat.v1.Event.FromString(record)
 

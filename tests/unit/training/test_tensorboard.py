@@ -6,11 +6,12 @@ from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 
 from keras_attention.config import TrainingConfig, TransformerConfig
 from keras_attention.training.tensorboard import TensorBoardLog, truncate_events
+from tests.integration.small_runs import event_files
 
 
 def events(directory):
     found = []
-    for path in sorted(pathlib.Path(directory).iterdir()):
+    for path in event_files(pathlib.Path(directory)):
         for record in tf.data.TFRecordDataset(str(path)).as_numpy_iterator():
             event = tf.compat.v1.Event.FromString(record)
             found += [(event.step, value) for value in event.summary.value]
