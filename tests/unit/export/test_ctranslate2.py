@@ -2,6 +2,8 @@
 
 import builtins
 import json
+import os
+import sys
 
 import keras
 import numpy as np
@@ -10,8 +12,14 @@ import tensorflow as tf
 
 import keras_attention as ka
 from keras_attention.config import ACTIVATIONS
+from keras_attention.data.lines import read_lines
+from keras_attention.decoding import beam_steps
+from keras_attention.decoding.beam_search import beam_search
+from keras_attention.decoding.beam_steps import collect_ended
+from keras_attention.decoding.translator import Translator
 from keras_attention.export import ctranslate2 as export
 from keras_attention.export.ctranslate2 import export_ctranslate2
+from keras_attention.vocabulary import END_ID
 
 engine = pytest.importorskip("ctranslate2")
 
@@ -165,6 +173,55 @@ def test_the_best_of_500_sentences_are_equal(exported):
                 same = ours.hypotheses[spelled.index(tokens)].score
                 assert score == pytest.approx(same, abs=1e-3)
     assert equal / len(texts) >= 0.995
+
+
+def end_among_the_first(pool, beams, extensions, step):
+    """The engine's rule: an END behind the first `beam_size` extensions is lost."""
+    late = np.arange(extensions.ids.shape[1]) >= beams.log_probs.shape[1]
+    lost = (extensions.ids == END_ID) & late
+    log_probs = tf.where(lost, beam_steps.NEVER, extensions.log_probs)
+    return collect_ended(pool, beams, extensions._replace(log_probs=log_probs), step)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("rule", [collect_ended, end_among_the_first])
+def test_real_sentences(rule, shared_data, tmp_path, monkeypatch, capsys):
+    """500 of Multi30k, by the run that KERAS_ATTENTION_RUN names, beam 4, no penalty.
+
+    What differs is the likelier one here, and nothing differs under the engine's rule.
+    """
+    run = os.environ.get("KERAS_ATTENTION_RUN")
+    if not run:
+        pytest.skip("KERAS_ATTENTION_RUN names no workdir of an English-German run")
+    monkeypatch.setattr(sys.modules[beam_search.__module__], "collect_ended", rule)
+    translator = Translator.load(run, length_penalty_alpha=0.0, beam_size=4)
+    lines = read_lines(shared_data / "mt" / "multi30k" / "val.en.gz")[:500]
+    found = translator.translate(lines)
+    loaded = load(export_ctranslate2(translator, tmp_path / "engine"))
+    extra, names = translator.decoding_config.max_extra_length, translator.tokenizer
+    equal, largest = 0, 0.0
+    for source, ours in zip(pieces(translator, lines), found, strict=True):
+        [theirs] = loaded.translate_batch(
+            [source],
+            beam_size=4,
+            length_penalty=0,
+            max_decoding_length=len(source) + extra,
+            min_decoding_length=0,
+            return_scores=True,
+            return_end_token=True,
+        )
+        spelled = [names.pieces[i] for i in ours.hypotheses[0].ids]
+        if theirs.hypotheses[0] == spelled:
+            equal += 1
+            largest = max(largest, abs(theirs.scores[0] - ours.score))
+        else:
+            assert theirs.scores[0] < ours.score
+    with capsys.disabled():
+        print(
+            f"\n{rule.__name__}: {equal} of {len(lines)}, scores within {largest:.1e}"
+        )
+    assert largest < 1e-3
+    assert equal / len(lines) >= (0.995 if rule is end_among_the_first else 0.97)
 
 
 @pytest.mark.parametrize("kind", OTHER_KINDS)
